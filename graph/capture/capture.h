@@ -67,4 +67,13 @@ static inline void capture_put_back(struct capture_handler *h) {
   struct capture_handler name##_before                                                             \
       __attribute__((cleanup(capture_put_back))) = {(a), arena_set_oom((a), &name)}
 
+// From here to the function's return, out of memory is an error of the graph.
+#define GUARDED(g, out_of_memory, otherwise)                                                       \
+  CAPTURE_GUARD((g)->arena, out_of_memory);                                                        \
+  if (setjmp(out_of_memory)) {                                                                     \
+    capture_fail((g), TILE_OUT_OF_MEMORY, "out of memory for a graph");                            \
+    return otherwise;                                                                              \
+  }                                                                                                \
+  (void)0
+
 #endif

@@ -7,7 +7,7 @@
 // constants. Marked dimensions of equal size share a symbol, which `x + y` needs if both are
 // marked.
 #include "base/memory.h"
-#include "graph/capture/capture.h"
+#include "graph/capture/function_internal.h"
 #include "graph/ir/sizes.h"
 #include "graph/run/handle.h"
 #include "graph/run/run.h"
@@ -16,47 +16,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { DEFAULT_LIMIT = 16, MAX_SYMBOLS = 64 };
-
-// A dimension marked dynamic.
-struct mark {
-  size_t input;
-  int dim;
-  int64_t lo, hi;
-};
-
-// The guard of a tensor. A size below 0 is symbol -1 - size.
-struct guard {
-  enum dtype dtype;
-  uint32_t rank;
-  bool is_dense;
-  int64_t shape[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
-};
-
-struct variant {
-  tile_graph *graph;
-  tile_program *program;
-  size_t input_count, count;
-  struct guard *guards; // of inputs, then of outputs, of which only strides are checked
-  size_t symbol_count;
-  int64_t *lo, *hi;
-  bool is_tuned;
-};
-
-struct tile_captured {
-  tile_device *device;
-  tile_graph_function function;
-  void *user;
-  pthread_mutex_t lock;
-  struct mark *marks;
-  size_t mark_count;
-  struct variant **variants;
-  size_t variant_count, limit;
-  uint64_t seed;
-  bool tunes;
-  tile_program_tuning tuning;
-};
 
 tile_status tile_captured_create(tile_device *device, tile_graph_function function, void *user,
                                  tile_captured **ret_captured) {
@@ -159,51 +118,6 @@ size_t tile_captured_variants(tile_captured *f) {
   size_t n = f->variant_count;
   pthread_mutex_unlock(&f->lock);
   return n;
-}
-
-// ---- guards ----
-
-static bool strides_hold(const struct guard *g, const struct tensor_view *t) {
-  if (g->is_dense)
-    return tensor_view_is_dense(t);
-  for (uint32_t d = 0; d < t->rank; d++)
-    if (g->strides[d] != t->strides[d])
-      return false;
-  return true;
-}
-
-static bool input_holds(const struct variant *v, const struct guard *g, const struct tensor_view *t,
-                        int64_t *sizes) {
-  if (g->dtype != t->dtype || g->rank != t->rank)
-    return false;
-  for (uint32_t d = 0; d < t->rank; d++) {
-    int64_t n = t->shape[d];
-    if (g->shape[d] >= 0) {
-      if (g->shape[d] != n)
-        return false;
-      continue;
-    }
-    size_t s = (size_t)(-1 - g->shape[d]);
-    if (n < v->lo[s] || n > v->hi[s] || (sizes[s] >= 0 && sizes[s] != n))
-      return false;
-    sizes[s] = n;
-  }
-  return strides_hold(g, t);
-}
-
-static bool guards_hold(const struct variant *v, const struct tensor_views *views) {
-  int64_t sizes[MAX_SYMBOLS];
-  if (v->input_count != views->input_count || v->count != views->count)
-    return false;
-  for (size_t s = 0; s < v->symbol_count; s++)
-    sizes[s] = -1;
-  for (size_t i = 0; i < v->input_count; i++)
-    if (!input_holds(v, &v->guards[i], &views->at[i], sizes))
-      return false;
-  for (size_t i = v->input_count; i < v->count; i++)
-    if (v->guards[i].rank != views->at[i].rank || !strides_hold(&v->guards[i], &views->at[i]))
-      return false;
-  return true;
 }
 
 // ---- capturing ----
@@ -373,7 +287,7 @@ static tile_status variant_create(tile_captured *f, const struct tensor_views *v
 static tile_status find_variant(tile_captured *f, const struct tensor_views *views,
                                 struct variant **ret) {
   for (size_t i = 0; i < f->variant_count; i++)
-    if (guards_hold(f->variants[i], views)) {
+    if (variant_guards_hold(f->variants[i], views)) {
       *ret = f->variants[i];
       return TILE_OK;
     }

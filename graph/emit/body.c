@@ -25,6 +25,7 @@ static unsigned count_args(const struct emitter *e, enum launch_arg_kind kind, b
 
 static const char *add_buffer(struct emitter *e, struct buffer *b, bool written) {
   struct launch_arg *a = find_arg(e, LAUNCH_BUFFER, b, 0);
+  assert(!a || a->is_written || !written); // else the parameter is const already
   if (a)
     return a->name;
   unsigned n = count_args(e, LAUNCH_BUFFER, written);
@@ -41,10 +42,13 @@ const char *emit_buffer(struct emitter *e, struct buffer *b) { return add_buffer
 void emit_writes(struct emitter *e, struct buffer *b) { add_buffer(e, b, true); }
 
 const char *emit_parameter(struct emitter *e, const struct buffer *b) {
-  return find_arg(e, LAUNCH_BUFFER, b, 0)->name;
+  const struct launch_arg *a = find_arg(e, LAUNCH_BUFFER, b, 0);
+  assert(a);
+  return a->name;
 }
 
 const char *emit_size(struct emitter *e, const struct expr *size) {
+  assert(size->kind == EXPR_SYMBOL && !size->symbol->indirect);
   struct launch_arg *a = find_arg(e, LAUNCH_SIZE, size, 0);
   if (a)
     return a->name;
@@ -81,6 +85,7 @@ const char *emit_seed(struct emitter *e, uint32_t which) {
 }
 
 void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) {
+  assert(level <= e->depth);
   struct emit_scope *s = &e->scopes[level];
   va_list ap;
   va_start(ap, fmt);
@@ -90,6 +95,7 @@ void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) {
 }
 
 void emit_open(struct emitter *e, const char *header) {
+  assert(e->depth + 1 < EMIT_SCOPES);
   struct emit_scope *s = &e->scopes[++e->depth];
   s->lines.len = 0;
   s->indent = e->scopes[e->depth - 1].indent + 1;
@@ -98,6 +104,7 @@ void emit_open(struct emitter *e, const char *header) {
 }
 
 void emit_close(struct emitter *e) {
+  assert(e->depth > 0);
   struct emit_scope *s = &e->scopes[e->depth--], *outer = &e->scopes[e->depth];
   s->serial = 0;
   if (!s->lines.len)

@@ -112,6 +112,7 @@ static void note(struct emitter *e, const struct scalar *v, struct text t, unsig
 
 void emit_given(struct emitter *e, const struct scalar *v, const char *text, uint32_t axes,
                 unsigned level) {
+  assert(level < EMIT_SCOPES && axes >> e->axis_count == 0);
   struct emit_info *i = info_of(e, v);
   i->axes = axes;
   i->level = level;
@@ -317,6 +318,7 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
   const char *inside = emit_mask(e, axes);
   mask = mask && inside ? arena_printf(e->arena, "%s & %s", inside, mask) : inside ? inside : mask;
   const char *at = pointer_text(e, b, offset, axes);
+  assert(!predicate || predicate->dtype == DTYPE_I1);
   const char *what = value.s;
   if (accumulates && value.is_number)
     what = arena_printf(e->arena, "tl.full([], %s, %s)", value.s, emit_type(v->dtype));

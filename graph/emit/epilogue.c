@@ -5,6 +5,7 @@
 
 void emit_given_result(struct emitter *e, const struct scalar *load, enum dtype sum, bool rounds,
                        const char *name, uint32_t axes) {
+  assert(load->kind == SCALAR_LOAD && load->buffer);
   const struct scalar *full = scalar_convert(e->s, load, sum);
   const char *narrow = name;
   if (load != full)

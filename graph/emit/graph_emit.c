@@ -109,9 +109,23 @@ static const struct expr *count_of(struct emitter *e, const struct expr *own,
   return own ? own : of_region ? of_region : expr_const(e->x, 0);
 }
 
+// The memory plan knows a launch by its planned accesses alone.
+static bool is_planned(const struct program *p, const struct kernel_plan *k,
+                       const struct launch_arg *a) {
+  for (size_t i = 0; i < k->accesses.len; i++)
+    if (k->accesses.at[i].buffer == a->buffer && k->accesses.at[i].is_store >= a->is_written)
+      return true;
+  return a->buffer == p->counters || (k->last_block && is_planned(p, k->last_block, a));
+}
+
 static void end(struct emitter *e) {
   const struct kernel_plan *plan = e->plan;
   struct launch *l = &e->launch;
+  bool planned = true;
+  for (size_t i = 0; i < l->args.len; i++)
+    planned &= l->args.at[i].kind != LAUNCH_BUFFER || is_planned(e->p, plan, &l->args.at[i]);
+  assert(planned && e->depth == 0);
+  (void)planned;
   sort_args(e);
   plan_find_reuses(e->p, plan, l);
   l->kernel = kernel_of(e);

@@ -19,6 +19,7 @@ bool emit_axis_is_wide(const struct expr *axis) { return axis->hi > INT32_MAX - 
 
 void emit_axis(struct emitter *e, const struct expr *axis, const char *name, const char *mask,
                unsigned level) {
+  assert(axis->kind == EXPR_SYMBOL && e->axis_count < EMIT_AXES && level < EMIT_SCOPES);
   e->axes[e->axis_count++] = (struct emit_axis){axis, name, mask, level, emit_axis_is_wide(axis)};
 }
 

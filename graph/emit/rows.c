@@ -64,21 +64,12 @@ static void accumulate_column(struct row_writer *w, const struct row_reduction *
   emit_line(w->e, 1, "%s += %s", name, t.s);
 }
 
-static void put_walk(struct row_writer *w) {
+// The accumulators of columns, and of shares.
+static void put_accumulators(struct row_writer *w) {
   struct emitter *e = w->e;
   const struct rows *s = w->s;
-  const struct row_reduction *columns = w->k->columns;
-  size_t count = w->k->column_count;
-  unsigned programs = s->walkers;
-  const struct expr *rows = axis_extent(s->x), *row = axis_extent(s->r);
-  w->level = 1;
-  announce_writes(w);
-  w->x_bit = 1u << e->axis_count;
-  emit_axis(e, s->x, "x", NULL, 1);
-  row_writer_r(w);
-  row_writer_count(w);
-  for (size_t i = 0; i < count; i++) {
-    const struct row_reduction *d = &columns[i];
+  for (size_t i = 0; i < w->k->column_count; i++) {
+    const struct row_reduction *d = &w->k->columns[i];
     enum dtype t = reduce_dtype(d);
     emit_count(e, d->body);
     emit_writes(e, d->part);
@@ -89,26 +80,50 @@ static void put_walk(struct row_writer *w) {
     emit_line(e, 0, "share%zu = tl.full([], %s, %s)", i, reduce_neutral(e, d),
               emit_type(reduce_dtype(d)));
   }
-  const char *n = emit_extent(e, rows);
-  const char *range = count ? "range" : "tl.range", *stages = count ? "" : ", num_stages=2";
-  emit_open(e, arena_printf(e->arena, "for x in %s(tl.program_id(0), %s, %u%s):", range, n,
-                            programs, stages));
-  write_from_registers(w);
-  for (size_t i = 0; i < count; i++)
-    accumulate_column(w, &columns[i], arena_printf(e->arena, "column%zu", i));
+}
+
+static void accumulate_shares(struct row_writer *w) {
+  const struct rows *s = w->s;
   for (size_t i = 0; i < s->share_count; i++) {
-    const char *share = arena_printf(e->arena, "share%zu", i);
+    const char *share = arena_printf(w->e->arena, "share%zu", i);
     const char *v = row_writer_share(w, &s->shares[i]);
-    emit_line(e, 1, "%s = %s", share, reduce_two(e, &s->shares[i], share, v));
+    emit_line(w->e, 1, "%s = %s", share, reduce_two(w->e, &s->shares[i], share, v));
   }
-  emit_close(e);
+}
+
+static void store_accumulators(struct row_writer *w) {
+  struct emitter *e = w->e;
+  const struct rows *s = w->s;
   for (size_t i = 0; i < s->share_count; i++)
     emit_line(e, 0, "tl.store(%s + tl.program_id(0), share%zu)", emit_buffer(e, s->shares[i].part),
               i);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < w->k->column_count; i++)
     emit_line(e, 0, "tl.store(%s + tl.program_id(0) * %s + r, column%zu%s)",
-              emit_buffer(e, columns[i].part), emit_extent(e, row), i,
+              emit_buffer(e, w->k->columns[i].part), emit_extent(e, axis_extent(s->r)), i,
               w->has_r_mask ? ", mask=r_mask" : "");
+}
+
+static void put_walk(struct row_writer *w) {
+  struct emitter *e = w->e;
+  const struct rows *s = w->s;
+  size_t count = w->k->column_count;
+  w->level = 1;
+  announce_writes(w);
+  w->x_bit = 1u << e->axis_count;
+  emit_axis(e, s->x, "x", NULL, 1);
+  row_writer_r(w);
+  row_writer_count(w);
+  put_accumulators(w);
+  const char *n = emit_extent(e, axis_extent(s->x));
+  const char *range = count ? "range" : "tl.range", *stages = count ? "" : ", num_stages=2";
+  emit_open(e, arena_printf(e->arena, "for x in %s(tl.program_id(0), %s, %u%s):", range, n,
+                            s->walkers, stages));
+  write_from_registers(w);
+  for (size_t i = 0; i < count; i++)
+    accumulate_column(w, &w->k->columns[i], arena_printf(e->arena, "column%zu", i));
+  accumulate_shares(w);
+  emit_close(e);
+  store_accumulators(w);
 }
 
 void emit_rows_kernel(struct emitter *e, const struct rows_kernel *k) {

@@ -26,6 +26,11 @@ uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t
 struct value *compose_index(struct build *b, struct value *x, uint32_t dim, struct value *index);
 // `x` with dimension `dim` moved last; NULL for NULL.
 struct value *compose_to_last(struct build *b, struct value *x, uint32_t dim);
+struct value *compose_more(struct build *b, struct value *x, double y); // x + y
+struct value *compose_less(struct build *b, double y, struct value *x); // y - x
+// index_put of `values` along dimension `dim`; NULL if an operand is.
+struct value *compose_put(struct build *b, struct value *x, uint32_t dim, struct value *index,
+                          struct value *values, bool adds);
 // Records an error; the results stay NULL.
 void compose_error(struct build *b, const struct node *n, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);

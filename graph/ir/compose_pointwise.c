@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed pointwise operators: activations and their gradients, functions of one or two numbers.
+// Composed pointwise operators: functions of one, two or three operands.
 #include "graph/ir/compose.h"
 
 #include <math.h>
@@ -8,17 +8,12 @@
 #define Y node_value(n, 1)
 #define A(i) n->args[i]
 
-// An operation on a value, or a value and a number.
-static struct value *with(struct build *b, enum operator_id op, struct value *x, double y) {
-  return build_real(b, op, x, y);
-}
-
-static struct value *more(struct build *b, struct value *x, double y) {
-  return with(b, OP_ADD_TENSOR, x, y);
+struct value *compose_more(struct build *b, struct value *x, double y) {
+  return build_real(b, OP_ADD_TENSOR, x, y);
 }
 
 // y - x
-static struct value *less(struct build *b, double y, struct value *x) {
+struct value *compose_less(struct build *b, double y, struct value *x) {
   return BUILD(b, OP_SUB_TENSOR, ARG_F(y), TENSOR(x));
 }
 
@@ -28,10 +23,6 @@ static struct value *real(struct build *b, struct value *x) {
 }
 
 static struct value *is_nan(struct build *b, struct value *x) { return build_unop(b, OP_ISNAN, x); }
-
-static struct value *sigmoid(struct build *b, struct value *x) {
-  return build_unop(b, OP_SIGMOID, x);
-}
 
 // ---- the row's operator `part` ----
 
@@ -95,9 +86,9 @@ void compose_lerp(struct build *b, struct node *n) {
                                   : build_sub(b, Y, build_scale(b, step, 1 - w));
     return;
   }
-  struct value *near = with(b, OP_LT_TENSOR, build_unop(b, OP_ABS, weight), 0.5);
+  struct value *near = build_real(b, OP_LT_TENSOR, build_unop(b, OP_ABS, weight), 0.5);
   n->results[0] = build_where(b, near, build_add(b, X, build_mul(b, weight, step)),
-                              build_sub(b, Y, build_mul(b, less(b, 1, weight), step)));
+                              build_sub(b, Y, build_mul(b, compose_less(b, 1, weight), step)));
 }
 
 // ---- two operands ----
@@ -112,12 +103,12 @@ void compose_hypot(struct build *b, struct node *n) {
   struct value *x = build_unop(b, OP_ABS, X), *y = build_unop(b, OP_ABS, Y);
   struct value *most = build_binop(b, OP_MAXIMUM, x, y), *least = build_binop(b, OP_MINIMUM, x, y);
   struct value *ratio = build_div(b, least, most);
-  struct value *root = build_unop(b, OP_SQRT, more(b, build_mul(b, ratio, ratio), 1));
+  struct value *root = build_unop(b, OP_SQRT, compose_more(b, build_mul(b, ratio, ratio), 1));
   struct value *length =
-      build_where(b, with(b, OP_EQ_TENSOR, most, 0), most, build_mul(b, most, root));
+      build_where(b, build_real(b, OP_EQ_TENSOR, most, 0), most, build_mul(b, most, root));
   // Infinite if one side is, even if the other is NaN.
-  struct value *infinite = BUILD(b, OP_LOGICAL_OR, TENSOR(with(b, OP_EQ_TENSOR, x, INFINITY)),
-                                 TENSOR(with(b, OP_EQ_TENSOR, y, INFINITY)));
+  struct value *infinite = BUILD(b, OP_LOGICAL_OR, TENSOR(build_real(b, OP_EQ_TENSOR, x, INFINITY)),
+                                 TENSOR(build_real(b, OP_EQ_TENSOR, y, INFINITY)));
   n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, infinite), length, INFINITY);
 }
 
@@ -126,8 +117,8 @@ static struct value *is_negative(struct build *b, struct value *x) {
   struct value *below = build_int(b, OP_LT_TENSOR, x, 0);
   if (!x || !dtype_is_float(x->dtype))
     return below;
-  struct value *zero = with(b, OP_EQ_TENSOR, x, 0);
-  struct value *under = with(b, OP_LT_TENSOR, build_unop(b, OP_RECIPROCAL, x), 0);
+  struct value *zero = build_real(b, OP_EQ_TENSOR, x, 0);
+  struct value *under = build_real(b, OP_LT_TENSOR, build_unop(b, OP_RECIPROCAL, x), 0);
   return build_binop(b, OP_LOGICAL_OR, below, build_binop(b, OP_LOGICAL_AND, zero, under));
 }
 
@@ -171,8 +162,8 @@ void compose_ldexp(struct build *b, struct node *n) {
 }
 
 void compose_heaviside(struct build *b, struct node *n) {
-  struct value *step = build_convert(b, with(b, OP_GT_TENSOR, X, 0), X->dtype);
-  n->results[0] = build_where(b, with(b, OP_EQ_TENSOR, X, 0), Y, step);
+  struct value *step = build_convert(b, build_real(b, OP_GT_TENSOR, X, 0), X->dtype);
+  n->results[0] = build_where(b, build_real(b, OP_EQ_TENSOR, X, 0), Y, step);
 }
 
 // x log y, 0 for x = 0
@@ -221,22 +212,22 @@ static struct value *odd(struct build *b, struct value *x, struct value *of_size
 void compose_asinh(struct build *b, struct node *n) {
   struct value *x = build_up(b, real(b, X)), *s = build_unop(b, OP_ABS, x);
   struct value *square = build_mul(b, s, s);
-  struct value *root = build_unop(b, OP_SQRT, more(b, square, 1));
+  struct value *root = build_unop(b, OP_SQRT, compose_more(b, square, 1));
   struct value *near =
-      build_unop(b, OP_LOG1P, build_add(b, s, build_div(b, square, more(b, root, 1))));
-  struct value *far = more(b, build_unop(b, OP_LOG, s), log(2));
-  struct value *y = build_where(b, with(b, OP_GT_TENSOR, s, 1e9), far, near);
+      build_unop(b, OP_LOG1P, build_add(b, s, build_div(b, square, compose_more(b, root, 1))));
+  struct value *far = compose_more(b, build_unop(b, OP_LOG, s), log(2));
+  struct value *y = build_where(b, build_real(b, OP_GT_TENSOR, s, 1e9), far, near);
   n->results[0] = build_convert(b, odd(b, x, y), real(b, X)->dtype);
 }
 
 // log1p(t + sqrt(2 t + t^2)) of t = x - 1
 void compose_acosh(struct build *b, struct node *n) {
-  struct value *x = build_up(b, real(b, X)), *t = more(b, x, -1);
-  struct value *root = build_unop(b, OP_SQRT, build_mul(b, t, more(b, t, 2)));
+  struct value *x = build_up(b, real(b, X)), *t = compose_more(b, x, -1);
+  struct value *root = build_unop(b, OP_SQRT, build_mul(b, t, compose_more(b, t, 2)));
   struct value *near = build_unop(b, OP_LOG1P, build_add(b, t, root));
-  struct value *far = more(b, build_unop(b, OP_LOG, x), log(2));
-  struct value *y = build_where(b, with(b, OP_GT_TENSOR, x, 1e9), far, near);
-  struct value *below = with(b, OP_LT_TENSOR, x, 1);
+  struct value *far = compose_more(b, build_unop(b, OP_LOG, x), log(2));
+  struct value *y = build_where(b, build_real(b, OP_GT_TENSOR, x, 1e9), far, near);
+  struct value *below = build_real(b, OP_LT_TENSOR, x, 1);
   y = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, below), y, (double)NAN);
   n->results[0] = build_convert(b, y, real(b, X)->dtype);
 }
@@ -244,7 +235,7 @@ void compose_acosh(struct build *b, struct node *n) {
 // log1p(2 s / (1 - s)) / 2
 void compose_atanh(struct build *b, struct node *n) {
   struct value *x = build_up(b, real(b, X)), *s = build_unop(b, OP_ABS, x);
-  struct value *ratio = build_div(b, build_scale(b, s, 2), less(b, 1, s));
+  struct value *ratio = build_div(b, build_scale(b, s, 2), compose_less(b, 1, s));
   struct value *y = build_scale(b, build_unop(b, OP_LOG1P, ratio), 0.5);
   n->results[0] = build_convert(b, odd(b, x, y), real(b, X)->dtype);
 }
@@ -254,9 +245,9 @@ void compose_logit(struct build *b, struct node *n) {
   struct value *x = X;
   if (!node_is_none(n, 1)) {
     double eps = node_real(n, 1);
-    x = with(b, OP_MINIMUM, with(b, OP_MAXIMUM, x, eps), 1 - eps);
+    x = build_real(b, OP_MINIMUM, build_real(b, OP_MAXIMUM, x, eps), 1 - eps);
   }
-  n->results[0] = build_unop(b, OP_LOG, build_div(b, x, less(b, 1, x)));
+  n->results[0] = build_unop(b, OP_LOG, build_div(b, x, compose_less(b, 1, x)));
 }
 
 void compose_nan_to_num(struct build *b, struct node *n) {
@@ -273,8 +264,8 @@ void compose_nan_to_num(struct build *b, struct node *n) {
   double nan = node_is_none(n, 1) ? 0 : node_real(n, 1),
          high = node_is_none(n, 2) ? largest : node_real(n, 2),
          low = node_is_none(n, 3) ? -largest : node_real(n, 3);
-  struct value *y = build_where_else(b, with(b, OP_NE_TENSOR, x, INFINITY), x, high);
-  y = build_where_else(b, with(b, OP_NE_TENSOR, x, -INFINITY), y, low);
+  struct value *y = build_where_else(b, build_real(b, OP_NE_TENSOR, x, INFINITY), x, high);
+  y = build_where_else(b, build_real(b, OP_NE_TENSOR, x, -INFINITY), y, low);
   n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, is_nan(b, x)), y, nan);
 }
 
@@ -282,140 +273,14 @@ void compose_nan_to_num(struct build *b, struct node *n) {
 void compose_sinc(struct build *b, struct node *n) {
   struct value *x = build_up(b, real(b, X)), *t = build_scale(b, x, 3.14159265358979323846);
   struct value *y = build_div(b, build_unop(b, OP_SIN, t), t);
-  n->results[0] =
-      build_convert(b, build_where_else(b, with(b, OP_NE_TENSOR, x, 0), y, 1), real(b, X)->dtype);
+  n->results[0] = build_convert(b, build_where_else(b, build_real(b, OP_NE_TENSOR, x, 0), y, 1),
+                                real(b, X)->dtype);
 }
 
 // -x log x
 void compose_entr(struct build *b, struct node *n) {
   struct value *x = X, *y = build_mul(b, build_unop(b, OP_NEG, x), build_unop(b, OP_LOG, x));
-  y = build_where_else(b, with(b, OP_NE_TENSOR, x, 0), y, 0);
-  n->results[0] =
-      build_where_else(b, build_unop(b, OP_LOGICAL_NOT, with(b, OP_LT_TENSOR, x, 0)), y, -INFINITY);
-}
-
-// ---- activations ----
-
-static struct value *softplus(struct build *b, struct value *x) {
-  return BUILD(b, OP_SOFTPLUS, TENSOR(x));
-}
-
-void compose_mish(struct build *b, struct node *n) {
-  n->results[0] = build_mul(b, X, build_unop(b, OP_TANH, softplus(b, X)));
-}
-
-void compose_mish_backward(struct build *b, struct node *n) {
-  struct value *t = build_unop(b, OP_TANH, softplus(b, Y));
-  struct value *slope =
-      build_mul(b, build_mul(b, Y, sigmoid(b, Y)), less(b, 1, build_mul(b, t, t)));
-  n->results[0] = build_mul(b, X, build_add(b, t, slope));
-}
-
-void compose_celu(struct build *b, struct node *n) {
-  double alpha = node_real(n, 1);
-  n->results[0] = BUILD(b, OP_ELU, TENSOR(X), ARG_F(alpha), ARG_F(1), ARG_F(1 / alpha));
-}
-
-// min(x, 0) - log1p(exp(-|x|)); the second result is the buffer that PyTorch keeps on CPUs
-void compose_log_sigmoid(struct build *b, struct node *n) {
-  struct value *low = build_unop(b, OP_EXP, build_unop(b, OP_NEG, build_unop(b, OP_ABS, X)));
-  n->results[0] = build_sub(b, with(b, OP_MINIMUM, X, 0), build_unop(b, OP_LOG1P, low));
-  n->results[1] = low;
-}
-
-void compose_log_sigmoid_backward(struct build *b, struct node *n) {
-  n->results[0] = build_mul(b, X, sigmoid(b, build_unop(b, OP_NEG, Y)));
-}
-
-void compose_threshold(struct build *b, struct node *n) {
-  struct value *above = BUILD(b, OP_LE_TENSOR, A(0), A(1));
-  n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, above), X, node_real(n, 2));
-}
-
-void compose_leaky_relu_backward(struct build *b, struct node *n) {
-  struct value *low = build_scale(b, X, node_real(n, 2));
-  n->results[0] = build_where(b, with(b, OP_GT_TENSOR, Y, 0), X, low);
-}
-
-// grad_output alpha scale input_scale is_result self_or_result
-void compose_elu_backward(struct build *b, struct node *n) {
-  double alpha = node_real(n, 1), scale = node_real(n, 2), by = node_real(n, 3);
-  struct value *x = node_value(n, 5), *slope;
-  if (node_truth(n, 4))
-    slope = build_scale(b, more(b, x, alpha * scale), by);
-  else
-    slope = build_scale(b, build_unop(b, OP_EXP, build_scale(b, x, by)), alpha * scale * by);
-  n->results[0] =
-      build_where(b, with(b, OP_LE_TENSOR, x, 0), build_mul(b, X, slope), build_scale(b, X, scale));
-}
-
-void compose_softplus_backward(struct build *b, struct node *n) {
-  struct value *scaled = build_scale(b, Y, node_real(n, 2));
-  struct value *large = with(b, OP_GT_TENSOR, scaled, node_real(n, 3));
-  n->results[0] = build_where(b, large, X, build_mul(b, X, sigmoid(b, scaled)));
-}
-
-// The two parts of `self` along the dimension.
-static bool halves(struct build *b, struct node *n, struct value *x, unsigned arg,
-                   struct value **ret_first, struct value **ret_second, uint32_t *ret_dim) {
-  uint32_t dim = x->rank ? compose_dim(b, n, arg, x->rank) : 0;
-  if (dim >= x->rank || !expr_is_multiple(x->shape[dim], 2)) {
-    compose_error(b, n, E1004, "the size of the dimension is odd");
-    return false;
-  }
-  const struct expr *size = x->shape[dim],
-                    *half = expr_floordiv(b->g->exprs, size, compose_const(b, 2));
-  *ret_first = build_slice(b, x, dim, compose_const(b, 0), half, 1);
-  *ret_second = build_slice(b, x, dim, half, size, 1);
-  *ret_dim = dim;
-  return true;
-}
-
-void compose_glu(struct build *b, struct node *n) {
-  struct value *first, *second;
-  uint32_t dim;
-  if (halves(b, n, X, 1, &first, &second, &dim))
-    n->results[0] = build_mul(b, first, sigmoid(b, second));
-}
-
-void compose_glu_backward(struct build *b, struct node *n) {
-  struct value *parts[2], *first, *second;
-  uint32_t dim;
-  if (!halves(b, n, Y, 2, &first, &second, &dim))
-    return;
-  struct value *s = sigmoid(b, second);
-  parts[0] = build_mul(b, X, s);
-  parts[1] = build_mul(b, build_mul(b, parts[0], less(b, 1, s)), first);
-  if (parts[0] && parts[1])
-    n->results[0] = BUILD(b, OP_CAT, arg_values(b->g, 2, parts), arg_int(b->g, dim));
-}
-
-void compose_prelu(struct build *b, struct node *n) {
-  n->results[0] = build_where(b, with(b, OP_GT_TENSOR, X, 0), X, build_mul(b, Y, X));
-}
-
-// grad_output self weight: gradients of self and of the broadcast weight
-void compose_prelu_backward(struct build *b, struct node *n) {
-  struct value *above = with(b, OP_GT_TENSOR, Y, 0), *weight = node_value(n, 2);
-  n->results[0] = build_where(b, above, X, build_mul(b, weight, X));
-  n->results[1] = build_where(b, above, build_number(b, 0, X->dtype), build_mul(b, Y, X));
-}
-
-// Zero between -lambda and lambda; `part` is applied outside.
-void compose_hardshrink(struct build *b, struct node *n) {
-  struct value *inside = with(b, OP_LE_TENSOR, build_unop(b, OP_ABS, X), node_real(n, 1));
-  n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, inside), X, 0);
-}
-
-void compose_softshrink(struct build *b, struct node *n) {
-  double lambda = node_real(n, 1);
-  struct value *low = build_where_else(
-      b, build_unop(b, OP_LOGICAL_NOT, with(b, OP_GE_TENSOR, X, -lambda)), more(b, X, lambda), 0);
-  n->results[0] = build_where(b, with(b, OP_GT_TENSOR, X, lambda), more(b, X, -lambda), low);
-}
-
-// grad_output self lambda: for hardshrink and softshrink
-void compose_shrink_backward(struct build *b, struct node *n) {
-  struct value *inside = with(b, OP_LE_TENSOR, build_unop(b, OP_ABS, Y), node_real(n, 2));
-  n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, inside), X, 0);
+  y = build_where_else(b, build_real(b, OP_NE_TENSOR, x, 0), y, 0);
+  n->results[0] = build_where_else(
+      b, build_unop(b, OP_LOGICAL_NOT, build_real(b, OP_LT_TENSOR, x, 0)), y, -INFINITY);
 }

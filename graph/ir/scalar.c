@@ -57,7 +57,7 @@ static double erfinv(double a) {
 static double normcdf(double a) { return erfc(-a * 0.70710678118654752) / 2; }
 
 // Operations from floats to floats. False if `op` is not one of them.
-static bool eval_real(enum scalar_op op, const double *in, double *ret) {
+static bool eval_arithmetic(enum scalar_op op, const double *in, double *ret) {
   double a = in[0], b = in[1];
   switch (op) {
 #define CASE(op, value)                                                                            \
@@ -78,6 +78,17 @@ static bool eval_real(enum scalar_op op, const double *in, double *ret) {
     CASE(NEG, -a)
     CASE(ABS, fabs(a))
     CASE(SIGN, sign_of(a))
+    CASE(FLOOR, floor(a))
+    CASE(CEIL, ceil(a))
+    CASE(TRUNC, trunc(a))
+    CASE(ROUND, nearbyint(a))
+  default: return false;
+  }
+}
+
+// Functions of one float. False if `op` is not one of them.
+static bool eval_function(enum scalar_op op, double a, double *ret) {
+  switch (op) {
     CASE(EXP, exp(a))
     CASE(EXP2, exp2(a))
     CASE(EXPM1, expm1(a))
@@ -108,13 +119,13 @@ static bool eval_real(enum scalar_op op, const double *in, double *ret) {
     CASE(FAST_SIGMOID, sigmoid(a))
     CASE(FAST_NORMCDF, normcdf(a))
     CASE(FAST_GELU, a * normcdf(a))
-    CASE(FLOOR, floor(a))
-    CASE(CEIL, ceil(a))
-    CASE(TRUNC, trunc(a))
-    CASE(ROUND, nearbyint(a))
 #undef CASE
   default: return false;
   }
+}
+
+static bool eval_real(enum scalar_op op, const double *in, double *ret) {
+  return eval_arithmetic(op, in, ret) || eval_function(op, in[0], ret);
 }
 
 // Operations from floats to bool.
@@ -188,7 +199,8 @@ static int64_t shift_right(int64_t a, int64_t by, unsigned bits, bool is_signed)
   return is_signed ? a >> by : (int64_t)((uint64_t)a >> by);
 }
 
-static bool eval_integer(enum scalar_op op, enum dtype t, const int64_t *in, int64_t *ret) {
+// Operations from integers to integers. False if `op` is not one of them.
+static bool eval_bits(enum scalar_op op, enum dtype t, const int64_t *in, int64_t *ret) {
   const bool is_signed = dtype_is_signed(t);
   int64_t a = in[0], b = in[1];
   uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
@@ -219,6 +231,14 @@ static bool eval_integer(enum scalar_op op, enum dtype t, const int64_t *in, int
     CASE(BIT_XOR, ua ^ ub)
     CASE(SHIFT_LEFT, shift_left(a, b, dtype_bits(t)))
     CASE(SHIFT_RIGHT, shift_right(a, b, dtype_bits(t), is_signed))
+  default: return false;
+  }
+}
+
+// Operations from integers to bool. False if `op` is not one of them.
+static bool test_integer(enum scalar_op op, enum dtype t, int64_t a, int64_t b, int64_t *ret) {
+  const bool is_signed = dtype_is_signed(t);
+  switch (op) {
     CASE(ISNAN, false)
     CASE(ISINF, false)
     CASE(EQ, a == b)
@@ -234,6 +254,10 @@ static bool eval_integer(enum scalar_op op, enum dtype t, const int64_t *in, int
 #undef CASE
   default: return false;
   }
+}
+
+static bool eval_integer(enum scalar_op op, enum dtype t, const int64_t *in, int64_t *ret) {
+  return eval_bits(op, t, in, ret) || test_integer(op, t, in[0], in[1], ret);
 }
 
 static double integer_to_real(int64_t v, enum dtype t) {

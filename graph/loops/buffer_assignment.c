@@ -20,6 +20,8 @@ void loops_add_axes(struct builder *b, struct stage *s, size_t count, coordinate
   (void)b;
   for (size_t i = 0; i < count; i++)
     if (at[i]->kind == EXPR_SYMBOL) {
+      assert(s->rank + s->reduced < GRAPH_MAX_RANK && at[i]->symbol->limit);
+      assert(reduced || s->reduced == 0); // reduced axes come last
       s->axes[s->rank + s->reduced] = at[i];
       s->reduced += reduced;
       s->rank += !reduced;
@@ -168,6 +170,7 @@ const struct expr *loops_offset(struct builder *b, const struct assignment *h, c
   const struct value *last = h->value;
   for (size_t i = 0; i < h->path_count; i++) {
     at = loops_view_back(b, h->path[i], at);
+    assert(at); // a path has only views that reorder
     last = h->path[i]->results[0];
   }
   return loops_dot(b, last->rank, at, h->strides);

@@ -56,21 +56,40 @@ static bool is_above(const struct expr *size, int64_t most) {
   return expr_is_const(size, &extent) && extent > most;
 }
 
-bool loops_lower_attention(struct builder *b, const struct node *n) {
+// False, with an error, unless a kernel can compute it.
+static bool is_supported(struct builder *b, const struct node *n) {
   const struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2);
-  struct value *out = n->results[0];
-  if (!out || q->rank != 4 || k->rank != 4 || v->rank != 4)
+  if (!n->results[0] || q->rank != 4 || k->rank != 4 || v->rank != 4)
     return loops_refuse(b, n, "its operands must have four dimensions");
   if (is_above(q->shape[3], MOST_ELEMENTS) || is_above(v->shape[3], MOST_ELEMENTS))
     return loops_refuse(b, n, "heads of more than %d elements; write out its products and softmax",
                         MOST_ELEMENTS);
-  struct deferred *z = loops_deferred(b, out);
-  const struct expr *batch = expr_mul(b->x, q->shape[0], q->shape[1]);
-  if (is_above(batch, INT32_MAX))
+  if (is_above(expr_mul(b->x, q->shape[0], q->shape[1]), INT32_MAX))
     return loops_refuse(b, n, "more than %d heads", INT32_MAX);
+  return true;
+}
+
+// The stage over batch, m and n; its buffer is assigned later.
+static struct stage *attention_stage(struct builder *b, const struct node *n, struct attention *a,
+                                     coordinates axes) {
+  struct stage *s = loops_stage(b, STAGE_ATTENTION, n);
+  for (s->rank = 0; s->rank < 3; s->rank++)
+    s->axes[s->rank] = axes[s->rank];
+  s->dtype = DTYPE_F32;
+  s->attention = a;
+  return s;
+}
+
+bool loops_lower_attention(struct builder *b, const struct node *n) {
+  if (!is_supported(b, n))
+    return false;
+  const struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2);
+  struct value *out = n->results[0];
+  struct deferred *z = loops_deferred(b, out);
   struct attention *a = arena_new(b->arena, struct attention);
   const struct expr *rows = loops_symbol(b, 'm', 0, q->shape[2]);
   const struct expr *columns = loops_symbol(b, 'n', 0, v->shape[3]);
+  const struct expr *batch = expr_mul(b->x, q->shape[0], q->shape[1]);
   const struct expr *both = loops_symbol(b, 'b', 0, batch), *heads[2];
   loops_unravel(b, both, 2, q->shape, heads);
   a->key = loops_symbol(b, 'j', 0, k->shape[2]);
@@ -84,13 +103,8 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   a->zero_empty_rows = true;
   struct assignment h = loops_assign(b, out);
   second_result(b, n, a, pair);
-  struct stage *s = loops_stage(b, STAGE_ATTENTION, n);
-  s->axes[0] = both;
-  s->axes[1] = rows;
-  s->axes[2] = columns;
-  s->rank = 3;
-  s->dtype = DTYPE_F32;
-  s->attention = a;
+  const struct expr *axes[3] = {both, rows, columns};
+  struct stage *s = attention_stage(b, n, a, axes);
   s->out = h.buffer;
   const struct expr *to[4] = {heads[0], heads[1], rows, columns};
   s->offset = loops_offset(b, &h, to);

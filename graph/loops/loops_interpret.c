@@ -2,132 +2,18 @@
 // Interprets stages in double precision, for tests that compare the graph interpreter, loops and
 // kernels.
 #include "base/memory.h"
-#include "graph/loops/tape.h"
+#include "graph/loops/loops_execution.h"
 #include "graph/reference/interpret.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-struct execution {
-  const struct loops *l;
-  struct tape_context c;
-  struct tape *t;
-  const struct stage *s;
-  uint32_t body, offset, predicate, a, b; // registers
-  union element acc;
-  int64_t count; // elements of the reduction so far
-  double *fill;  // the next element of the matrix being filled
-};
-
-static bool size_of(const struct execution *x, const struct expr *e, int64_t *ret) {
-  const struct graph *g = x->l->graph;
-  return expr_eval(e, g->symbols.len, g->symbols.at, x->c.sizes, ret);
-}
-
-// ---- tensors and buffers ----
-
-static bool shape_of(const struct execution *x, const struct value *v, int64_t *shape,
-                     int64_t *strides) {
-  for (uint32_t i = 0; i < v->rank; i++)
-    if (!size_of(x, v->shape[i], &shape[i]) || !size_of(x, v->strides[i], &strides[i]))
-      return false;
-  return true;
-}
-
-static void copy_strided(struct tensor *t, const int64_t *strides, struct memory *m,
-                         bool to_tensor) {
-  for (int64_t i = 0; i < t->numel; i++) {
-    int64_t offset = 0, rest = i;
-    for (uint32_t d = t->rank; d-- > 0; rest /= t->shape[d])
-      offset += rest % t->shape[d] * strides[d];
-    if (offset < 0 || offset >= m->numel)
-      continue;
-    if (to_tensor)
-      t->at[i] = m->at[offset];
-    else
-      m->at[offset] = t->at[i];
-  }
-}
-
-static bool allocate(struct execution *x) {
-  for (size_t i = 0; i < x->l->buffers.len; i++) {
-    struct memory *m = &x->c.memory[i];
-    if (!size_of(x, x->l->buffers.at[i]->numel, &m->numel) || m->numel < 0 || m->numel > INT32_MAX)
-      return false;
-    m->at = memory_zeroed((size_t)m->numel + 1, sizeof *m->at);
-    if (!m->at)
-      return false;
-  }
-  return true;
-}
-
-static bool move_inputs(struct execution *x, struct tensor *const *inputs) {
-  int64_t shape[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
-  for (size_t i = 0; i < x->l->buffers.len; i++) {
-    const struct buffer *b = x->l->buffers.at[i];
-    if (b->role != BUFFER_INPUT)
-      continue;
-    if (!shape_of(x, b->value, shape, strides))
-      return false;
-    copy_strided(inputs[b->index], strides, &x->c.memory[i], false);
-  }
-  return true;
-}
-
-static struct tensor *read_back(const struct execution *x, const struct value *v,
-                                const struct buffer *b) {
-  int64_t shape[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
-  if (!b || !shape_of(x, v, shape, strides))
-    return NULL;
-  struct tensor *t = tensor_create(v->dtype, v->rank, shape);
-  if (t)
-    copy_strided(t, strides, &x->c.memory[b->id], true);
-  return t;
-}
-
-static const struct buffer *find_buffer(const struct loops *l, enum buffer_role role,
-                                        uint32_t index) {
-  for (size_t i = 0; i < l->buffers.len; i++)
-    if (l->buffers.at[i]->role == role && l->buffers.at[i]->index == index)
-      return l->buffers.at[i];
-  return NULL;
-}
-
-static bool move_outputs(const struct execution *x, struct tensor **ret) {
-  const struct graph *g = x->l->graph;
-  bool ok = true;
-  for (size_t i = 0; i < g->outputs.len; i++) {
-    const struct value *v = g->outputs.at[i];
-    ret[i] = v ? read_back(x, v, find_buffer(x->l, BUFFER_OUTPUT, (uint32_t)i)) : NULL;
-    ok = ok && (!v || ret[i]);
-  }
-  for (size_t i = 0; i < g->mutations.len; i++) {
-    const struct value *v = g->mutations.at[i].input;
-    const struct buffer *b = NULL;
-    for (size_t k = 0; k < x->l->buffers.len; k++)
-      if (x->l->buffers.at[k]->role == BUFFER_INPUT && x->l->buffers.at[k]->value == v)
-        b = x->l->buffers.at[k];
-    ret[g->outputs.len + i] = read_back(x, v, b);
-    ok = ok && ret[g->outputs.len + i];
-  }
-  return ok;
-}
-
-static void put(struct execution *x, struct buffer *b, int64_t offset, union element e,
-                enum dtype from) {
-  struct memory *m = &x->c.memory[b->id];
-  if (offset < 0 || offset >= m->numel)
-    return;
-  m->at[offset] = element_cast(e, from, b->dtype, x->l->graph->keeps_casts);
-  if (!dtype_is_float(b->dtype))
-    m->at[offset] = element_round(m->at[offset], b->dtype);
-}
-
 // ---- maps and scatters ----
 
 static void store_body(void *user) {
   struct execution *x = user;
-  put(x, x->s->out, tape_get(x->t, x->offset).integer, tape_get(x->t, x->body), x->s->body->dtype);
+  execution_put(x, x->s->out, tape_get(x->t, x->offset).integer, tape_get(x->t, x->body),
+                x->s->body->dtype);
 }
 
 static void scatter_body(void *user) {
@@ -143,7 +29,7 @@ static void scatter_body(void *user) {
   enum dtype t = x->s->body->dtype;
   union element in[2] = {element_convert(m->at[offset], x->s->out->dtype, t),
                          tape_get(x->t, x->body)};
-  put(x, x->s->out, offset, scalar_eval(SCALAR_ADD, t, in), t);
+  execution_put(x, x->s->out, offset, scalar_eval(SCALAR_ADD, t, in), t);
 }
 
 static void run_map(struct execution *x) {
@@ -187,7 +73,7 @@ static void accumulate(void *user) {
     x->acc = first ? e : scalar_eval(reduce_scalar_op(x->s->op), x->s->dtype, in);
   }
   if (x->s->kind == STAGE_SCAN)
-    put(x, x->s->out, tape_get(x->t, x->offset).integer, x->acc, x->s->dtype);
+    execution_put(x, x->s->out, tape_get(x->t, x->offset).integer, x->acc, x->s->dtype);
 }
 
 static union element empty_result(const struct stage *s) {
@@ -205,9 +91,9 @@ static void reduce_one(void *user) {
     return;
   int64_t offset = tape_get(x->t, x->offset).integer;
   if (x->s->op == REDUCE_ARGMAX || x->s->op == REDUCE_ARGMIN)
-    put(x, x->s->out, offset, (union element){.integer = r.best}, DTYPE_I64);
+    execution_put(x, x->s->out, offset, (union element){.integer = r.best}, DTYPE_I64);
   else
-    put(x, x->s->out, offset, x->acc, x->s->dtype);
+    execution_put(x, x->s->out, offset, x->acc, x->s->dtype);
 }
 
 static void run_reduction(struct execution *x) {
@@ -264,8 +150,8 @@ static void product_one(void *user) {
   struct multiplying *p = user;
   int64_t at = p->at++, column = at % p->n, row = at / p->n, batch = row / p->m;
   double e = dot(p->a + row * p->k, p->b + (batch * p->n + column) * p->k, p->k);
-  put(p->x, p->x->s->out, tape_get(p->x->t, p->x->offset).integer, (union element){.real = e},
-      DTYPE_F64);
+  execution_put(p->x, p->x->s->out, tape_get(p->x->t, p->x->offset).integer,
+                (union element){.real = e}, DTYPE_F64);
 }
 
 static bool run_product(struct execution *x) {
@@ -273,8 +159,9 @@ static bool run_product(struct execution *x) {
   double *a = matrix(x, s->a, s->axes[0], s->axes[1], s->axes[3]);
   double *b = matrix(x, s->b, s->axes[0], s->axes[2], s->axes[3]);
   struct multiplying p = {.x = x, .a = a, .b = b};
-  if (a && b && size_of(x, axis_extent(s->axes[1]), &p.m) &&
-      size_of(x, axis_extent(s->axes[2]), &p.n) && size_of(x, axis_extent(s->axes[3]), &p.k)) {
+  if (a && b && execution_size(x, axis_extent(s->axes[1]), &p.m) &&
+      execution_size(x, axis_extent(s->axes[2]), &p.n) &&
+      execution_size(x, axis_extent(s->axes[3]), &p.k)) {
     x->t = tape_create(&x->c, 3, s->axes);
     x->offset = tape_expr(x->t, s->offset);
     tape_loop(x->t, 0, 3, product_one, &p);
@@ -320,8 +207,8 @@ static void soften_one(void *user) {
   double lse;
   soften(w->scores + w->at++ * w->keys, w->keys, a->zero_empty_rows, &lse);
   if (a->lse)
-    put(w->x, a->lse, tape_get(w->x->t, w->x->offset).integer, (union element){.real = lse},
-        DTYPE_F64);
+    execution_put(w->x, a->lse, tape_get(w->x->t, w->x->offset).integer,
+                  (union element){.real = lse}, DTYPE_F64);
 }
 
 static void attend(struct execution *x, struct attending *w, double *v, int64_t columns) {
@@ -342,10 +229,11 @@ static bool run_attention(struct execution *x) {
   const struct attention *a = s->attention;
   struct attending w = {.x = x};
   int64_t batches, columns;
-  if (!size_of(x, axis_extent(s->axes[0]), &batches) ||
-      !size_of(x, axis_extent(s->axes[1]), &w.rows) ||
-      !size_of(x, axis_extent(s->axes[2]), &columns) || !size_of(x, axis_extent(a->key), &w.keys) ||
-      !size_of(x, axis_extent(a->depth), &w.depth))
+  if (!execution_size(x, axis_extent(s->axes[0]), &batches) ||
+      !execution_size(x, axis_extent(s->axes[1]), &w.rows) ||
+      !execution_size(x, axis_extent(s->axes[2]), &columns) ||
+      !execution_size(x, axis_extent(a->key), &w.keys) ||
+      !execution_size(x, axis_extent(a->depth), &w.depth))
     return false;
   w.q = matrix(x, a->q, s->axes[0], s->axes[1], a->depth);
   w.k = matrix(x, a->k, s->axes[0], a->key, a->depth);
@@ -387,7 +275,7 @@ struct interpretation {
 static void run_stages(void *user) {
   struct interpretation *in = user;
   struct execution *x = in->x;
-  in->ok = allocate(x) && move_inputs(x, in->inputs);
+  in->ok = execution_allocate(x) && execution_move_inputs(x, in->inputs);
   for (size_t i = 0; in->ok && i < x->l->stages.len; i++) {
     struct arena_mark mark = arena_mark(x->c.arena);
     x->s = x->l->stages.at[i];
@@ -405,7 +293,7 @@ bool loops_interpret(const struct loops *l, uint64_t seed, const int64_t *symbol
   x.c = (struct tape_context){
       .arena = scratch, .graph = l->graph, .sizes = symbols, .memory = memory, .seed = seed};
   bool ok = scratch && memory && arena_guard(scratch, run_stages, &in) && in.ok &&
-            move_outputs(&x, ret_outputs);
+            execution_move_outputs(&x, ret_outputs);
   for (size_t i = 0; memory && i < l->buffers.len; i++)
     free(memory[i].at);
   free(memory);

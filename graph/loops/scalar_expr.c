@@ -149,6 +149,7 @@ const struct scalar *scalar_index(struct scalars *s, const struct expr *e) {
 }
 
 const struct scalar *scalar_load(struct scalars *s, struct buffer *b, const struct expr *offset) {
+  assert(offset);
   struct scalar as = {.kind = SCALAR_LOAD,
                       .dtype = b ? b->dtype : DTYPE_F32,
                       .op = SCALAR_NONE,
@@ -221,6 +222,8 @@ const struct scalar *scalar_apply(struct scalars *s, enum scalar_op op, enum dty
   struct scalar as = {.kind = SCALAR_APPLY};
   unsigned arity = scalar_row(op)->arity;
   for (unsigned i = 0; i < arity; i++)
+    assert(in[i] && in[i]->set == s);
+  for (unsigned i = 0; i < arity; i++)
     as.in[i] = scalar_op_is_logical(op) ? scalar_convert(s, in[i], DTYPE_I1) : in[i];
   if (as.in[0]->dtype == DTYPE_I1 && arity < 3)
     op = logical(op);
@@ -275,6 +278,7 @@ const struct scalar *scalar_convert(struct scalars *s, const struct scalar *v, e
 
 const struct scalar *scalar_masked(struct scalars *s, const struct scalar *condition,
                                    const struct scalar *value, const struct scalar *other) {
+  assert(condition->dtype == DTYPE_I1 && value->dtype == other->dtype);
   if (condition->kind == SCALAR_CONST)
     return condition->constant.integer ? value : other;
   if (other->kind == SCALAR_MASKED && other->in[0] == condition)

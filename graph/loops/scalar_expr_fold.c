@@ -117,6 +117,29 @@ static const struct scalar *fold_indices(struct scalars *s, enum scalar_op op, e
 
 // ---- identities ----
 
+// x / b: by 1, or by a power of two, whose reciprocal is exact.
+static const struct scalar *fold_division(struct scalars *s, enum dtype t, const struct scalar *x,
+                                          const struct scalar *b) {
+  if (is_number(b, 1))
+    return x;
+  if (!is_const(b) || !dtype_is_float(t))
+    return NULL;
+  int exponent;
+  double r = b->constant.real;
+  if (fabs(frexp(r, &exponent)) != 0.5 || exponent <= -60 || exponent >= 60)
+    return NULL;
+  const struct scalar *by[2] = {x, scalar_real(s, t, 1 / r)};
+  return scalar_apply(s, SCALAR_MUL, t, by);
+}
+
+static const struct scalar *fold_power(struct scalars *s, enum dtype t, const struct scalar *x,
+                                       const struct scalar *b) {
+  if (is_number(b, 1))
+    return x;
+  const struct scalar *twice[2] = {x, x};
+  return is_number(b, 2) ? scalar_apply(s, SCALAR_MUL, t, twice) : NULL;
+}
+
 static const struct scalar *fold_arithmetic(struct scalars *s, enum scalar_op op, enum dtype t,
                                             const struct scalar *const *in) {
   bool is_float = dtype_is_float(t);
@@ -135,28 +158,10 @@ static const struct scalar *fold_arithmetic(struct scalars *s, enum scalar_op op
     if (is_number(b, 1))
       return in[0];
     return !is_float && is_number(b, 0) ? b : NULL;
-  case SCALAR_DIV:
-    if (is_number(b, 1))
-      return in[0];
-    if (is_const(b) && is_float) { // division by a power of two is exact
-      int exponent;
-      double r = b->constant.real;
-      if (fabs(frexp(r, &exponent)) == 0.5 && exponent > -60 && exponent < 60) {
-        const struct scalar *by[2] = {in[0], scalar_real(s, t, 1 / r)};
-        return scalar_apply(s, SCALAR_MUL, t, by);
-      }
-    }
-    return NULL;
+  case SCALAR_DIV: return fold_division(s, t, in[0], b);
   case SCALAR_FLOOR_DIV:
   case SCALAR_TRUNC_DIV: return !is_float && is_number(b, 1) ? in[0] : NULL;
-  case SCALAR_POW:
-    if (is_number(b, 1))
-      return in[0];
-    if (is_number(b, 2)) {
-      const struct scalar *twice[2] = {in[0], in[0]};
-      return scalar_apply(s, SCALAR_MUL, t, twice);
-    }
-    return NULL;
+  case SCALAR_POW: return fold_power(s, t, in[0], b);
   case SCALAR_MAXIMUM:
   case SCALAR_MINIMUM:
   case SCALAR_BIT_AND:

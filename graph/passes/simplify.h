@@ -56,6 +56,8 @@ bool fact_broadcast(const struct fact *f, const struct value *from, const struct
 struct fact fact_of_node(struct simplify *s, const struct node *n); // of its only result
 struct fact fact_of_view(struct simplify *s,
                          const struct node *n); // affine facts through views, cat and flip
+bool fact_fits(const struct fact *f, const struct value *v); // every value fits the dtype
+bool fact_of_pointwise(struct simplify *s, const struct node *n, struct fact *ret);
 bool fact_scale(struct fact *f, int64_t by);
 bool fact_add(struct fact *f, const struct fact *g, int64_t sign);
 

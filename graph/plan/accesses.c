@@ -43,6 +43,7 @@ void access_given(struct access_walk *w, const struct scalar *v) { note(w, v, tr
 
 static void push(struct access_walk *w, struct buffer *b, const struct expr *offset,
                  bool is_store) {
+  assert(b);
   vec_push(w->arena, &w->k->accesses, (struct kernel_access){b, offset, is_store});
 }
 

@@ -141,6 +141,8 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   choose_dtypes(t);
   t->shape = shape_of(t);
   t->blocks = attention_choose(&t->shape, o);
+  assert(is_pow2(t->blocks.block_m) && is_pow2(t->blocks.block_n));
+  assert(is_pow2(t->blocks.depth) && is_pow2(t->blocks.columns));
   t->scales_queries = scales_queries(t);
   t->sums_by_product = sums_by_product(t);
   t->has_remainder = !expr_is_multiple(axis_extent(t->t->key), t->blocks.block_n);

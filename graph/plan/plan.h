@@ -4,6 +4,7 @@
 #ifndef TILE_GRAPH_PLAN_PLAN_H
 #define TILE_GRAPH_PLAN_PLAN_H
 
+#include "base/attrs.h"
 #include "graph/program/program.h"
 
 // ---- a region's expressions ----
@@ -106,6 +107,7 @@ bool plan_is_cpu(const struct program_options *o);
 
 // The smallest least * 2^i that is at least n, and not more than `most`.
 static inline unsigned plan_power_of_two(int64_t n, unsigned least, unsigned most) {
+  assert(is_pow2(least) && is_pow2(most) && least <= most);
   unsigned p = least;
   while (p < most && p < n)
     p *= 2;

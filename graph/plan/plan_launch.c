@@ -24,10 +24,16 @@ struct kernel_plan *plan_kernel(struct program *p, enum kernel_kind kind, const 
   return k;
 }
 
-void plan_launch(struct program *p, struct kernel_plan *k) { vec_push(p->arena, &p->plans, k); }
+void plan_launch(struct program *p, struct kernel_plan *k) {
+  for (size_t i = 0; i < p->plans.len; i++)
+    assert(p->plans.at[i] != k);
+  vec_push(p->arena, &p->plans, k);
+}
 
 const struct expr *plan_constant(struct program *p, struct kernel_plan *k, const char *name,
                                  int64_t value) {
+  for (size_t i = 0; i < k->constants.len; i++)
+    assert(strcmp(k->constants.at[i].name, name) != 0);
   const struct expr *symbol = program_constant(p, name);
   vec_push(p->arena, &k->constants,
            (struct kernel_constant){
@@ -37,6 +43,7 @@ const struct expr *plan_constant(struct program *p, struct kernel_plan *k, const
 
 struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel) {
+  assert(numel && numel->lo >= 0);
   struct loops *l = p->regions->loops;
   struct buffer *b = arena_new(p->arena, struct buffer);
   b->id = (uint32_t)l->buffers.len;
@@ -55,6 +62,7 @@ struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
 struct buffer *plan_counters(struct program *p, int64_t count) {
   struct exprs *x = p->regions->loops->exprs;
   int64_t n = 0;
+  assert(count > 0);
   if (!p->counters)
     p->counters = plan_temporary(p, "count", DTYPE_I32, expr_const(x, count));
   else if (expr_is_const(p->counters->numel, &n) && n < count)
@@ -71,6 +79,8 @@ static bool stores(const struct kernel_plan *k, const struct buffer *b) {
 
 bool plan_last_block(struct program *p, struct kernel_plan *k, struct kernel_plan *last,
                      int64_t groups, const char *group, const char *group_size) {
+  assert(k != last && !k->last_block && !last->last_block && group_size);
+  assert(groups == 1 || group); // else programs of several groups would count together
   for (size_t i = 0; i < k->accesses.len; i++) {
     const struct kernel_access *a = &k->accesses.at[i];
     if (!a->is_store && stores(last, a->buffer) && !stores(k, a->buffer))

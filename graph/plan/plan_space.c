@@ -18,6 +18,7 @@ static void put_value(struct strbuf *out, unsigned value, const char *first, boo
 
 void space_put_blocks(struct strbuf *out, const char *name, const struct expr *extent,
                       unsigned block, unsigned least, unsigned most) {
+  assert(is_pow2(block) && is_pow2(least));
   int64_t n = expr_likely(extent);
   bool is_first = true;
   put_value(out, block, name, &is_first);
@@ -28,6 +29,7 @@ void space_put_blocks(struct strbuf *out, const char *name, const struct expr *e
 
 void space_put_powers(struct strbuf *out, const char *name, unsigned chosen, unsigned least,
                       unsigned most) {
+  assert(is_pow2(chosen) && is_pow2(least));
   bool is_first = true;
   put_value(out, chosen, name, &is_first);
   for (unsigned n = least; n <= most; n *= 2)

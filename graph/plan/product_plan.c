@@ -192,6 +192,8 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
     return false;
   find_shape(pl->x, g);
   g->plan = product_choose(&g->shape, o);
+  assert(is_pow2(g->plan.block_m) && is_pow2(g->plan.block_n) && is_pow2(g->plan.block_k));
+  assert(g->plan.split_k >= 1 && g->plan.group_m >= 1);
   plan_epilogue(pl, g);
   bool splits = g->plan.split_k > 1, sums_later = false;
   if (splits)

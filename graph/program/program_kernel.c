@@ -8,6 +8,13 @@ void kernel_print(struct arena *a, struct graph_kernel *k) {
   k->source = kernel_text_source(a, &k->text, k->name, k->constants.at, k->constants.len);
 }
 
+static bool has_constants(const struct expr *e, const struct graph_kernel *k) {
+  for (size_t i = 0; i < k->constants.len; i++)
+    if (expr_has_symbol(e, k->constants.at[i].symbol))
+      return true;
+  return false;
+}
+
 const struct expr *program_constant(struct program *p, const char *name) {
   struct str key = str_from(name);
   const struct expr *symbol = map_get(&p->constants, key);
@@ -28,6 +35,9 @@ const struct expr *grid_value(struct exprs *x, const struct expr *rule,
     const struct expr *value = expr_const(x, n);
     rule = expr_substitute(x, rule, 1, &c->symbol, &value);
   }
+  bool is_free = !has_constants(rule, k);
+  assert(is_free);
+  (void)is_free;
   return rule;
 }
 

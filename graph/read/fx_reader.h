@@ -104,7 +104,20 @@ bool fx_unexpected(struct reader *r, const char *what);
 struct diag *fx_error(struct reader *r, struct span at, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
 
-// ---- values and numbers (graph/read/fx_value.c) ----
+// ---- inputs (graph/read/fx_inputs.c) ----
+// Binds the name at the token. A second definition is E1001 and BOUND_WRONG.
+struct binding *fx_bind(struct reader *r, size_t token, struct binding b);
+// Binds the name of a value, and names the value so.
+void fx_name_value(struct reader *r, size_t token, struct value *v);
+bool fx_too_many_errors(const struct reader *r);
+// The parameters of `forward`, after the opening parenthesis.
+bool fx_parameters(struct reader *r);
+// Adds an input for each annotated attribute of the module that the statements read.
+bool fx_attributes(struct reader *r);
+// At `self`: the input of the attribute.
+bool fx_use_attribute(struct reader *r, struct binding *ret);
+
+// ---- values and numbers (graph/read/fx_value.c, graph/read/fx_name.c) ----
 bool fx_value(struct reader *r, struct arg *ret);
 // Skips from a bracket to its partner; E1001 if the line ends before.
 bool fx_skip_brackets(struct reader *r);

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "graph/plan/kernel_config.h"
 #include "graph/run/run.h"
-#include "graph/run/run_internal.h"
+#include "graph/run/run_tune_internal.h"
 #include "runtime/runtime_internal.h"
 
 #include <math.h>
@@ -17,143 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define DATA_ALIGN 256 // of arrays in the data file
-
-struct tuning {
-  struct loaded_program *l;
-  tile_stream *stream;
-  const struct program_tune_options *o;
-  tile_device_properties properties;
-  struct tune_file file;
-  double began_ms;
-  size_t left; // kernels not yet tuned
-  struct program_tune_count count;
-};
-
-// ---- keys ----
-
-static const char *text_of(const struct graph_kernel *k) {
-  return k->emitted ? k->emitted : k->source;
-}
-
-static struct tune_problem problem_of(struct arena *a, struct exprs *x, const struct launch *l,
-                                      const tile_arg *args) {
-  const struct graph_kernel *k = l->kernel;
-  const char **names = arena_array(a, const char *, l->args.len + 1);
-  for (size_t i = 0; i < l->args.len; i++)
-    names[i] = l->args.at[i].name;
-  return (struct tune_problem){.file = arena_printf(a, "%s.tile", k->name),
-                               .text = str_from(text_of(k)),
-                               .kernel = k->name,
-                               .args = args,
-                               .arg_count = l->args.len,
-                               .arg_names = names,
-                               .arrays = arena_array(a, struct tune_array, l->args.len + 1),
-                               .grid = launch_grid_text(a, x, l)};
-}
-
-// Seeds do not matter.
-static tile_status key_of(struct arena *a, const struct launch *l, const struct tune_problem *p,
-                          const tile_device_properties *device, struct tune_key *ret) {
-  const char **sizes = arena_array(a, const char *, l->args.len + 1);
-  size_t count = 0;
-  for (size_t i = 0; i < l->args.len; i++)
-    if (l->args.at[i].kind == LAUNCH_SIZE)
-      sizes[count++] = l->args.at[i].name;
-  return tune_key_of(a, p, device, sizes, count, ret);
-}
-
-static tile_status read_file(struct arena *a, const char *path, struct tune_file *ret) {
-  struct diag_engine *diag = diag_engine_create(a);
-  *ret = (struct tune_file){0};
-  if (!path || tune_file_read(a, diag, path, ret))
-    return TILE_OK;
-  return status_set(TILE_IO_ERROR, "%s: %s", path, diag_first_error(diag));
-}
-
-// ---- arrays ----
-
-struct block { // the memory behind a pointer
-  const void *pointer;
-  uint64_t size, offset; // in the data file
-  bool is_reset, is_zero;
-};
-
-struct work { // the tuning of one kernel
-  struct tuning *tuning;
-  const struct launch *launch;
-  tile_arg args[LAUNCH_MOST_ARGS];
-  struct block blocks[LAUNCH_MOST_ARGS];
-  size_t block_count;
-  uint64_t data_bytes;
-  tile_status status; // of copying the arrays, which another thread does
-};
-
-static struct block *block_of(struct work *w, const void *pointer) {
-  for (size_t i = 0; i < w->block_count; i++)
-    if (w->blocks[i].pointer == pointer)
-      return &w->blocks[i];
-  w->blocks[w->block_count] = (struct block){.pointer = pointer};
-  return &w->blocks[w->block_count++];
-}
-
-// Buffers that share memory (in-place outputs) share a block.
-static const char *find_arrays(struct work *w) {
-  const struct loaded_program *l = w->tuning->l;
-  const struct launch *launch = w->launch;
-  for (size_t i = 0; i < launch->args.len; i++) {
-    const struct launch_arg *arg = &launch->args.at[i];
-    int64_t n = 0;
-    if (arg->kind == LAUNCH_SIZE && !loaded_size(l, arg->size, &n))
-      return "a size does not fit 64 bits";
-    w->args[i] = tile_arg_int((tile_type)arg->dtype, n);
-    if (arg->kind != LAUNCH_BUFFER)
-      continue;
-    if (!loaded_size(l, arg->buffer->numel, &n))
-      return "a size does not fit 64 bits";
-    void *pointer = l->memory[arg->buffer->id];
-    w->args[i] = tile_arg_pointer(pointer, (tile_type)arg->buffer->dtype);
-    struct block *b = block_of(w, pointer);
-    uint64_t bytes = (uint64_t)(n > 0 ? n : 1) * dtype_bytes(arg->buffer->dtype);
-    b->is_reset |= b->size > 0 || (arg->is_written && arg->buffer->role == BUFFER_INPUT);
-    b->is_zero |= arg->buffer == launch->clears;
-    b->size = bytes > b->size ? bytes : b->size;
-  }
-  return NULL;
-}
-
-static void lay_out(struct work *w, struct tune_problem *p) {
-  for (size_t i = 0; i < w->block_count; i++) {
-    w->blocks[i].offset = w->data_bytes;
-    w->data_bytes += (w->blocks[i].size + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
-  }
-  for (size_t i = 0; i < p->arg_count; i++) {
-    if (!w->args[i].is_pointer)
-      continue;
-    const struct block *b = block_of(w, w->args[i].value.pointer);
-    p->arrays[i] = (struct tune_array){.bytes = b->size,
-                                       .offset = b->offset,
-                                       .reset = b->is_reset || b->is_zero,
-                                       .zero = b->is_zero};
-  }
-}
-
-// The data is in CPU memory, once for the contents and once for the results.
-static bool is_too_much(const struct work *w) {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
-  return w->data_bytes > memory / 4;
-}
-
-static bool fill(void *user, void *data) {
-  struct work *w = user;
-  for (size_t i = 0; i < w->block_count && w->status == TILE_OK; i++)
-    w->status = tile_copy_to_host(w->tuning->l->device, w->tuning->stream,
-                                  (char *)data + w->blocks[i].offset, w->blocks[i].pointer,
-                                  (size_t)w->blocks[i].size);
-  return w->status == TILE_OK;
-}
 
 // ---- one kernel ----
 
@@ -240,7 +103,7 @@ static const char *measure(struct work *w, struct arena *a, const struct tune_pr
   double budget = budget_of(t);
   if (budget < 0 || (t->o->stop && *t->o->stop))
     return "the time for tuning is over";
-  if (is_too_much(w))
+  if (tune_exceeds_memory(w))
     return "copies of its arrays do not fit in memory";
   if (tile_stream_synchronize(t->l->device, t->stream) != TILE_OK)
     return arena_strdup(a, tile_error_message());
@@ -249,7 +112,7 @@ static const char *measure(struct work *w, struct arena *a, const struct tune_pr
   struct tune_options options = options_of(t, device, budget);
   struct tune_result r = {0};
   struct tune_journal *journal = tune_journal_open(key);
-  tile_status s = tune_run(a, problem, space, &options, journal, fill, w, w->data_bytes, &r);
+  tile_status s = tune_run(a, problem, space, &options, journal, tune_fill, w, w->data_bytes, &r);
   tune_journal_close(journal);
   const char *why = s == TILE_OK ? reason_of(a, &r) : arena_strdup(a, tile_error_message());
   if (why)
@@ -296,12 +159,13 @@ static const char *choose(struct work *w, struct arena *a, struct tune_space *sp
   if (why)
     return why;
   c->config = ""; // there is a choice; its text is set when known
-  why = find_arrays(w);
+  why = tune_find_arrays(w);
   if (why)
     return why;
-  struct tune_problem problem = problem_of(a, t->l->p->regions->loops->exprs, w->launch, w->args);
+  struct tune_problem problem =
+      launch_problem_of(a, t->l->p->regions->loops->exprs, w->launch, w->args);
   problem.like = t->l->device;
-  if (key_of(a, w->launch, &problem, &t->properties, &key) != TILE_OK)
+  if (launch_key_of(a, w->launch, &problem, &t->properties, &key) != TILE_OK)
     return arena_strdup(a, tile_error_message());
   const struct tune_entry *e = on_file(a, &t->file, &key, !t->o->measures, space);
   if (e) {
@@ -313,7 +177,7 @@ static const char *choose(struct work *w, struct arena *a, struct tune_space *sp
   }
   if (!t->o->measures)
     return "it is not on file";
-  lay_out(w, &problem);
+  tune_lay_out(w, &problem);
   return measure(w, a, &problem, space, &key, c);
 }
 
@@ -388,7 +252,7 @@ tile_status program_tune(struct loaded_program *l, tile_stream *stream, uint64_t
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a tuning");
   } else {
     arena_set_oom(a, &out_of_memory);
-    s = read_file(a, o->file, &t.file);
+    s = tune_read_file(a, o->file, &t.file);
     if (s == TILE_OK)
       s = tile_device_get_properties(l->device, &t.properties);
     if (s == TILE_OK)
@@ -415,8 +279,8 @@ static tile_status take_entry(struct program *p, struct arena *a, const struct t
   if (kernel_space(a, p, k, &space))
     return TILE_OK;
   launch_likely_args(l, args);
-  struct tune_problem problem = problem_of(a, p->regions->loops->exprs, l, args);
-  tile_status s = key_of(a, l, &problem, device, &key);
+  struct tune_problem problem = launch_problem_of(a, p->regions->loops->exprs, l, args);
+  tile_status s = launch_key_of(a, l, &problem, device, &key);
   if (s != TILE_OK)
     return s;
   for (size_t i = 0; i < file->count && !*ret_taken; i++) {
@@ -433,7 +297,7 @@ static tile_status take_entry(struct program *p, struct arena *a, const struct t
 static tile_status take_all(struct program *p, struct arena *a, const char *path,
                             const tile_device_properties *device, size_t *ret_count) {
   struct tune_file file;
-  tile_status s = read_file(a, path, &file);
+  tile_status s = tune_read_file(a, path, &file);
   for (size_t k = 0; s == TILE_OK && file.count && k < p->kernels.len; k++)
     for (size_t i = 0; i < p->launches.len; i++) {
       bool taken;

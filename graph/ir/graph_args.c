@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the arguments of nodes.
+#include "graph/ir/graph.h"
+
+#include <math.h>
+
+struct value *node_value(const struct node *n, unsigned i) {
+  return n->args[i].kind == ARG_VALUE ? n->args[i].value : NULL;
+}
+
+bool node_is_none(const struct node *n, unsigned i) { return n->args[i].kind == ARG_NONE; }
+
+const struct expr *node_expr(const struct node *n, unsigned i) {
+  return n->args[i].kind == ARG_INT ? n->args[i].number : NULL;
+}
+
+int64_t node_int(const struct node *n, unsigned i) {
+  int64_t value = 0;
+  if (n->args[i].kind == ARG_INT)
+    expr_is_const(n->args[i].number, &value);
+  return value;
+}
+
+double node_real(const struct node *n, unsigned i) {
+  const struct arg *a = &n->args[i];
+  int64_t value;
+  if (a->kind == ARG_FLOAT)
+    return a->real;
+  if (a->kind == ARG_BOOL)
+    return a->truth;
+  return a->kind == ARG_INT && expr_is_const(a->number, &value) ? (double)value : (double)NAN;
+}
+
+bool node_truth(const struct node *n, unsigned i) {
+  return n->args[i].kind == ARG_BOOL && n->args[i].truth;
+}
+
+uint32_t node_dim(const struct node *n, unsigned i, uint32_t rank) {
+  int64_t dim = node_int(n, i);
+  return (uint32_t)(dim < 0 ? dim + rank : dim);
+}
+
+size_t node_list(const struct node *n, unsigned i, const struct arg **ret) {
+  if (n->args[i].kind != ARG_LIST) {
+    *ret = NULL;
+    return 0;
+  }
+  *ret = n->args[i].list.at;
+  return n->args[i].list.count;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names in the text of a graph: their bindings, and sizes.
+#include "graph/ir/sizes.h"
+#include "graph/read/fx_reader.h"
+
+static struct value *base_of(const struct reader *r, const struct value *v) {
+  return v->id < r->bases.len ? r->bases.at[v->id] : NULL;
+}
+
+static struct binding *wrong(struct reader *r) {
+  struct binding *b = arena_new(r->arena, struct binding);
+  b->kind = BOUND_WRONG;
+  return b;
+}
+
+// The token that defines the name later in the text; UINT32_MAX if there is none.
+static uint32_t made_later(const struct reader *r, struct str name) {
+  for (size_t i = r->pos; r->at[i].kind != TOK_EOF; i++)
+    if (r->at[i].kind == TOK_NEWLINE && r->at[i + 1].kind == TOK_NAME &&
+        (r->at[i + 2].kind == TOK_COLON || r->at[i + 2].kind == TOK_ASSIGN) &&
+        str_eq(fx_text(r, i + 1), name))
+      return r->at[i + 1].begin;
+  return UINT32_MAX;
+}
+
+static struct binding *unknown_name(struct reader *r, size_t token) {
+  struct str name = fx_text(r, token);
+  struct diag *d = fx_error(r, fx_span(r, token, token + 1), E1007, "`%.*s` is not defined above",
+                            STR_ARG(name));
+  uint32_t later = d ? made_later(r, name) : UINT32_MAX;
+  if (later != UINT32_MAX)
+    diag_label(d, (struct span){r->source, later, later + (uint32_t)name.len},
+               "defined here: operators must follow those whose results they use");
+  map_put(r->arena, &r->names, name, wrong(r));
+  return NULL;
+}
+
+struct binding *fx_use(struct reader *r, size_t token) {
+  struct str name = fx_text(r, token);
+  struct binding *b = map_get(&r->names, name);
+  struct span at = fx_span(r, token, token + 1);
+  if (!b)
+    return unknown_name(r, token);
+  if (b->is_gone) {
+    diag_label(fx_error(r, at, E1007, "`%.*s` is used after it was set to None", STR_ARG(name)),
+               b->span, "defined here");
+    return NULL;
+  }
+  struct value *base = b->kind == BOUND_VALUE ? base_of(r, b->value) : NULL;
+  if (base && ptrmap_get(&r->written, base)) {
+    diag_help(fx_error(r, at, E1008,
+                       "`%.*s` is a view of the input `%s`, which has been written to since",
+                       STR_ARG(name), base->name),
+              "make the graph functional, as `run_decompositions()` does");
+    return NULL;
+  }
+  if (b->kind == BOUND_WRONG)
+    r->is_poisoned = true;
+  return b;
+}
+
+const struct expr *fx_symbol(struct reader *r, struct str name, struct span at) {
+  const struct expr *e = map_get(&r->symbols, name);
+  if (e)
+    return e;
+  if (!r->may_add_symbols) {
+    diag_help(fx_error(r, at, E1006, "no input has the size `%.*s`", STR_ARG(name)),
+              "sizes that depend on the contents of tensors are not supported");
+    return NULL;
+  }
+  const char *copy = arena_strndup(r->arena, name.ptr, name.len);
+  const struct size_range *range = map_get(&r->ranges, name), any = {1, GRAPH_MAX_SIZE};
+  range = range ? range : &any;
+  e = graph_size(r->g, copy, range->lo, range->hi);
+  map_put(r->arena, &r->symbols, name, (void *)(uintptr_t)e);
+  return e;
+}
