@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults put into PTX text, a line each.
+// Injects faults into PTX text, one line each.
 #include "mutate.h"
 
 #include <ctype.h>
@@ -39,7 +39,7 @@ static struct str find_line(const char *ptx, const struct mutation *m) {
   return (struct str){0};
 }
 
-// Register number `index` of the line, from 1, where it stands; empty when there are fewer.
+// The text range of the line's register number `index`, from 1; empty if there are fewer.
 static struct str register_of(struct str line, unsigned index) {
   const char *end = line.ptr + line.len;
   for (const char *p = line.ptr; p < end; p++) {

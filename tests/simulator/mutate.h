@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One deliberate fault in PTX text. A mutation names an instruction by a part of its line and says
-// what happens to it; it applies to exactly one line, or not at all.
+// One injected fault in PTX text. A mutation selects an instruction by a part of its line and
+// changes it; it applies to exactly one line, or not at all.
 #ifndef TESTS_SIMULATOR_MUTATE_H
 #define TESTS_SIMULATOR_MUTATE_H
 
@@ -8,11 +8,11 @@
 #include "base/str.h"
 
 enum mutation_kind {
-  DROP,    // the line is gone
+  DROP,    // deletes the line
   REPLACE, // `from` in the line becomes `to`
   INSERT,  // `to` is a line behind it; $1, $2, ... in `to` are the line's registers in order
   SWAP,    // its registers number from[0] and to[0], counted from '1', are swapped
-  NEGATE,  // the guard `@%p` becomes `@!%p`, and the other way round
+  NEGATE,  // negates the guard: `@%p` becomes `@!%p` and vice versa
   UNGUARD, // no guard
 };
 
@@ -21,13 +21,13 @@ struct mutation {
   enum mutation_kind kind;
   const char *line;    // part of the line
   unsigned occurrence; // which of those lines, from 1
-  unsigned below;      // not that line but the one so many lines below it
+  unsigned below;      // changes the line this many lines below instead
   const char *from, *to;
   const char *only; // target that has the instruction; NULL: all
 };
 
-// The mutated text, NUL-terminated, on `a`; NULL when there is no such line, or nothing to change
-// in it.
+// The mutated text, NUL-terminated, allocated on `a`; NULL if there is no such line, or nothing to
+// change in it.
 const char *mutate(struct arena *a, const char *ptx, const struct mutation *m);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults seeded into the PTX of compiled kernels, each of which a checked simulation must find: by
-// a finding, or by a result other than the right one. The PTX as it is must be clean, and give what
-// the CPU executor gives, bit for bit: the numbers are small integers, so that sums in any order
-// are exact.
+// Fault injection into the PTX of compiled kernels. A checked simulation must detect each fault: by
+// a violation, or by a wrong result. The unmodified PTX must run without violations, and give the
+// same bits as the CPU executor: the numbers are small integers, so that sums in any order are
+// exact.
 //
 // usage: test-seeded FILE.tile [KERNEL]
 #include "jit/jit.h"
@@ -32,7 +32,7 @@ struct problem {
 
 // ---- the kernels' arguments ----
 
-// Small integers, negative ones too.
+// Small integers, including negative ones.
 static uint32_t hash(size_t i) {
   uint32_t h = (uint32_t)i * 2654435761u;
   h = (h ^ h >> 15) * 0x85ebca6bu;
@@ -214,7 +214,7 @@ static const struct mutation product_faults[] = {
     {"a copy to the wrong stage", REPLACE, ", 12288;", 1, 0, ", 12288;", ", 16384;", NULL},
 };
 
-// stmatrix is of Hopper and later.
+// stmatrix needs Hopper or later.
 static const struct mutation halves_faults[] = {
     {"stmatrix with .trans", REPLACE, "stmatrix.sync", 1, 0, ".x4.", ".x4.trans.", "sm_90a"},
     {"stmatrix to another row", REPLACE, "stmatrix.sync", 3, 0, "%rd30", "%rd28", "sm_90a"},
@@ -261,7 +261,7 @@ static void upload(struct problem *p, tile_device *device) {
   }
 }
 
-// The arrays behind the launch; false when they differ from `expected`, which may be NULL.
+// Reads the arrays after the launch; false if they differ from `expected`, which may be NULL.
 static bool download(struct problem *p, tile_device *device, const struct problem *expected) {
   bool same = true;
   for (unsigned i = 0; i < p->array_count; i++) {
@@ -293,8 +293,8 @@ static void run_on_cpu(const char *file, const struct subject *s, struct problem
   tile_device_close(device);
 }
 
-// Launches PTX text under checks. What is wrong, or NULL: the thread's message, or that the result
-// differs.
+// Launches PTX text with checks. Returns NULL, or the problem: the thread's error message, or that
+// the result differs.
 static const char *launch(struct problem *p, tile_device *device, const struct kernel_info *info,
                           const char *ptx, const struct problem *expected) {
   struct module *m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs all suites of the parts of tools/ that are no mode.
+// Runs all unit-test suites of tools/.
 #include "suites.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: spellings, locations, values, what is refused.
+// The command line: spellings, locations, values, errors.
 #include "suites.h"
 #include "tools/tool.h"
 

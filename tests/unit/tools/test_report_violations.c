@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Violations of the CPU's checker and of simulations as diagnostics: those that no kernel of this
-// compiler shows.
+// Violations of the CPU's checker and of the simulator as diagnostics: those that no compiled
+// kernel can cause.
 #include "suites.h"
 #include "tools/report_violations.h"
 
