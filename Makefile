@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Thin targets over Meson. `make demo` and `make test` install what a bare Debian 12 lacks.
+# Thin targets over Meson. `make demo` and `make test` install packages that a bare Debian 12 lacks.
 BUILD ?= build
 MESON_ARGS ?=
 
@@ -9,7 +9,7 @@ all: $(BUILD)/build.ninja
 $(BUILD)/build.ninja: | deps
 	meson setup $(BUILD) $(MESON_ARGS)
 
-# Installs missing packages by apt; silent and offline when everything is there.
+# Installs missing packages with apt; silent and offline if none is missing.
 deps:
 	@tools/install-deps.sh
 
@@ -20,7 +20,7 @@ demo: all
 test: all
 	tests/run-suite $(BUILD)
 
-# A part of the tests that covers every room, in a minute and a half on two cores. It leaves nothing behind, and says so.
+# A quick part of the tests that covers every room: a minute and a half on two cores. It checks that it leaves no files behind.
 check: all
 	tests/run-check $(BUILD)
 

@@ -108,17 +108,17 @@ bool options_parse(struct tool *t, int argc, char **argv) {
 
 void options_help(struct strbuf *out) {
   strbuf_puts(
-      out,
-      "tilec: compiles .tile kernels (the Triton kernel language) to PTX and runs them\n"
-      "\n"
-      "  tilec add.tile --target sm_90a --emit=ptx          compile to standard output\n"
-      "  tilec --run add.tile --arg x='f32[1000]:rand(0)' --arg y='f32[1000]:rand(1)' \\\n"
-      "        --arg out='f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024\n"
-      "  tilec --bench add.tile ...                         the same arguments, timed\n"
-      "  tilec --autotune add.tile ...                      the same, with the best block sizes\n"
-      "  tilec --graph model.py --emit=graph                a tensor graph of PyTorch\n"
-      "  tilec --layout 'mma_v2 16x8'                       draw a layout\n"
-      "  tilec --explain E0201                              what a message means\n");
+      out, "tilec: compiles .tile kernels (the Triton kernel language) to PTX and runs them\n"
+           "\n"
+           "  tilec add.tile --target sm_90a --emit=ptx          compile to standard output\n"
+           "  tilec --run add.tile --arg x='f32[1000]:rand(0)' --arg y='f32[1000]:rand(1)' \\\n"
+           "        --arg out='f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024\n"
+           "  tilec --bench add.tile ...                         the same arguments, timed\n"
+           "  tilec --autotune add.tile ...                      the same arguments, finds the "
+           "best block sizes\n"
+           "  tilec --graph model.py --emit=graph                read a tensor graph of PyTorch\n"
+           "  tilec --layout 'mma_v2 16x8'                       draw a layout\n"
+           "  tilec --explain E0201                              explain a diagnostic\n");
   static const struct {
     const char *group, *title;
   } groups[] = {{"mode", "Modes (without one: compile)"},
@@ -127,7 +127,7 @@ void options_help(struct strbuf *out) {
                 {"run", "Running (--run, --bench, --autotune)"},
                 {"bench", "Timing (--bench)"},
                 {"autotune", "Tuning (--autotune)"},
-                {"inside", "Looking inside"},
+                {"inside", "Debugging and reports"},
                 {"output", "Messages and results"}};
   for (size_t g = 0; g < COUNT_OF(groups); g++) {
     strbuf_printf(out, "\n%s\n", groups[g].title);
@@ -147,5 +147,5 @@ void options_help(struct strbuf *out) {
       "\nExit status: 0 done; 1 wrong input or failed comparison; 2 usage; 69 no such device;\n"
       "70 internal error; 73 output cannot be written; 74 read or write failed; 75 a limit was "
       "reached;\n130, 143 tuning was interrupted, the best so far is written.\n"
-      "TILE_DEBUG=help lists debugging words; TILE_CACHE_DIR moves the cache.\n");
+      "TILE_DEBUG=help lists tracing topics; TILE_CACHE_DIR sets the cache's folder.\n");
 }

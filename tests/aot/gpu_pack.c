@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pack from a file on a real GPU: every specialisation gives the same sums, machine code and PTX
- * alike. usage: gpu-pack FILE.tpk */
+/* A pack from a file on a real GPU: every specialisation gives the same sums, with machine code and
+ * with PTX. usage: gpu-pack FILE.tpk */
 #include "tests/gpu/support.h"
 
 #include <tile/pack.h>
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
   add(device, f, 0, N - 3);
   add(device, f, 1, N - 16);
   add(device, f, 0, 1);
-  /* In a context that somebody else made current. */
+  /* In a context that the program made current. */
   tile_device *same = NULL;
   tile_function *again = NULL;
   TRY(tile_device_from_context(NULL, &same));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long it takes to open a pack, to get its functions, and to hand them to the driver (which,
- * in the tests' own driver, takes no time). Prints medians. usage: pack-load FILE.tpk */
+/* Times opening a pack, getting its functions, and loading them (the tests' fake driver takes no
+ * time). Prints medians. usage: pack-load FILE.tpk */
 #include <tile/pack.h>
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pack from a file on a simulated GPU: right results, each specialisation, and what checked
- * launches find. usage: simulated-pack FILE.tpk */
+/* A pack from a file on a simulated GPU: results of each specialisation, and violations in checked
+ * launches. usage: simulated-pack FILE.tpk */
 #include "tests/gpu/support.h"
 
 #include <tile/pack.h>
@@ -32,7 +32,7 @@ static void add(tile_device *device, tile_function *f, unsigned skip, int32_t n)
   TRY(tile_free(device, dout));
 }
 
-/* Past the end of x: always found. */
+/* Past the end of x: always detected. */
 static void add_outside(tile_device *device, tile_function *f) {
   float *x = device_buffer(device, NULL, 100 * sizeof *x);
   tile_arg args[4] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(x, TILE_F32),
@@ -42,7 +42,7 @@ static void add_outside(tile_device *device, tile_function *f) {
   TRY(tile_free(device, x));
 }
 
-/* Nobody wrote to x: found where launches are checked. */
+/* x is uninitialised: detected in checked launches. */
 static void add_unwritten(tile_device *device, tile_function *f) {
   void *x = NULL, *out = NULL;
   TRY(tile_malloc(device, N * sizeof(float), &x));

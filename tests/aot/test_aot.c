@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tilec made, over the fake driver: the typed calls of the generated C pass their arguments to
- * the right specialisation with the right grid; the pack in a file chooses as the one inside the
- * program does. usage: test-aot FAKE-DRIVER FILE.tpk */
+/* tilec's output with the fake driver: the typed functions of the generated C pass their arguments
+ * to the right specialisation with the right grid; the pack in a file selects the same as the
+ * embedded one. usage: test-aot FAKE-DRIVER FILE.tpk */
 #include "kernels.h"
 #include "tests/unit/runtime/fake_cuda.h"
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention forward of halves: Tile beside Triton, FlashAttention-2 and cuDNN, in one process.
+"""Attention forward in f16: Tile compared with Triton, FlashAttention-2 and cuDNN, in one process.
 
 usage: TILE_LIBRARY=libtile.so [PEERS_DIR=folder of 06-fused-attention.py] python3 attention.py [MODE...] [options]
 
-One JSON line a figure. Tile and Triton compile the same kernel (tutorials/07-flash-attention) with the same list of
+One JSON line per figure. Tile and Triton compile the same kernel (tutorials/07-flash-attention) with the same list of
 configurations, BLOCK_M x BLOCK_N x num_warps x num_stages; each is checked against float64 and timed, the two best
-of each side then take turns with PyTorch's. Triton runs twice, `triton_v2` held to mma.sync and `triton` as it comes;
+of each side then alternate with PyTorch's. Triton runs twice, `triton_v2` restricted to mma.sync and `triton` with its default;
 `tutorial` and `tutorial_v2` are the kernel of its tutorial with its own tuning, where PEERS_DIR has it. Operations are counted as
 4 B H S S D, half of that if causal. Modes: full, causal (both by default)."""
 import math
@@ -80,7 +80,7 @@ def sdpa_launch(bench, backend, arrays, causal):
     return f, out
 
 
-# ---- right or wrong ----
+# ---- checking results ----
 
 def reference(bench, arrays, shape, causal):
     b, h, s, d = shape

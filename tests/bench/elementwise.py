@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector add and bias + GELU + residual on a GPU: Tile beside Triton, torch.compile, eager PyTorch and a
+"""Vector add and bias + GELU + residual on a GPU: Tile compared with Triton, torch.compile, eager PyTorch and a
 device copy, alternating in one process; results checked against float64 first.
-usage: TILE_LIBRARY=libtile.so python3 elementwise.py   (prints one JSON line a figure)"""
+usage: TILE_LIBRARY=libtile.so python3 elementwise.py   (prints one JSON line per figure)"""
 import json
 import math
 import os

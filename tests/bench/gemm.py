@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of matrices of halves: Tile beside Triton and cuBLAS, in one process.
+"""Matrix products in f16: Tile compared with Triton and cuBLAS, in one process.
 
 usage: TILE_LIBRARY=libtile.so [PEERS_DIR=folder of 03-matrix-multiplication.py] python3 gemm.py [MODE...] [options]
 
-One JSON line a figure. Both compilers get the same list of configurations, BLOCK_M x BLOCK_N x BLOCK_K x num_warps x
-num_stages; each is checked against float64 and timed, the two best of each side then take turns with cuBLAS. Triton
-runs twice, `triton_v2` held to mma.sync and `triton` as it comes. Its kernel is the tutorial's where PEERS_DIR has it,
-else ours. Modes: first_call, matmul (both by default), leaky_relu (matmul with that epilogue)."""
+One JSON line per figure. Both compilers get the same list of configurations, BLOCK_M x BLOCK_N x BLOCK_K x num_warps x
+num_stages; each is checked against float64 and timed, the two best of each side then alternate with cuBLAS. Triton
+runs twice, `triton_v2` restricted to mma.sync and `triton` with its default. Its kernel is the tutorial's if PEERS_DIR has
+it, else Tile's. Modes: first_call, matmul (both by default), leaky_relu (matmul with that epilogue)."""
 import math
 import sys
 
@@ -76,7 +76,7 @@ class Peer:
         return f
 
 
-# ---- right or wrong ----
+# ---- checking results ----
 
 def reference(bench, a, b, size, activation):
     """A function that says what is wrong with c, or None."""

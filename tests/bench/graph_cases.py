@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of tensors that graph compilers are compared on, and how PyTorch prints their graphs."""
+"""Tensor functions for comparing graph compilers, and how PyTorch prints their graphs."""
 import math
 
 import torch
@@ -91,7 +91,7 @@ def single(*shape):
     return ("f32", shape)
 
 
-# name: function, tensors, tolerance of a relative error, whether its rows or bytes bound it
+# name: function, tensors, relative tolerance, whether memory limits its speed
 CASES = {
     "sin_cos": (sin_cos, [single(33554432)]),
     "bias_gelu_residual": (bias_gelu_residual, [half(8192, 4096), half(4096), half(8192, 4096)]),
@@ -112,7 +112,7 @@ CASES = {
     "attention_masked": (attention_masked, [half(4, 16, 2048, 64)] * 3 + [half(4, 1, 2048, 2048)]),
     "attention_causal": (attention_causal, [half(4, 16, 2048, 64)] * 3),
 }
-# Dimensions that differ from call to call, of each input: rows, or batch and length. What models fix stays a number.
+# Dynamic dimensions of each input: rows, or batch and length. Sizes that models fix stay numbers.
 DYNAMIC = {
     "sin_cos": [[0]], "bias_gelu_residual": [[0], [], [0]], "residual_rms_norm": [[0], [0], []], "layer_norm_gelu": [[0], [], []],
     "cross_entropy": [[0], [0]], "softmax_4096": [[0]], "softmax_32768": [[0]], "softmax_1048576": [[0, 1]], "column_variance": [[0]],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a graph's text to loaded kernels, beside torch.compile's first call. Each figure is of a process of its own that has
-started, opened the device and made its inputs, with every cache empty: `first` until the graph can run, `best` until each
-kernel is the best that will be made. `again` is `first` once more in that process, with caches that are empty again. Used by
+"""Times from a graph's text to loaded kernels, compared with torch.compile's first call. Each figure is from a new process that
+has opened the device and allocated its inputs, with every cache empty: `first` until the graph can run, `best` until each
+kernel runs optimized code. `again` repeats `first` in that process, with caches emptied again. Used by
 graphs.py --compile-times."""
 import json
 import os
@@ -21,7 +21,7 @@ def seconds(f):
     return time.perf_counter() - start
 
 
-# ---- what runs in a process of its own ----
+# ---- the measured process ----
 
 def tile_times(path):
     """Without PyTorch: libtile and the text alone."""
@@ -78,7 +78,7 @@ def torch_times(case):
     return dict(open_s=opened, first_s=first - then, again_s=again - then)
 
 
-# ---- asking for it ----
+# ---- running it ----
 
 def ask(side, argument, folder):
     """The child's figures; None where it failed, with why on standard error."""

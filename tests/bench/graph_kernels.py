@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many kernels graphs become: torch.compile's count beside ours, a line a graph.
+"""Counts the kernels of graphs: Tile's and torch.compile's, one line per graph.
 
     python3 tests/bench/graph_kernels.py FOLDER|FILE.py... [--tilec PROGRAM] [--device cpu] [--processes N] [--seconds S]
 
@@ -19,7 +19,7 @@ import time
 DTYPES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "f64": "float64", "i64": "int64", "i32": "int32",
           "i16": "int16", "i8": "int8", "u8": "uint8", "b8": "bool"}
 ATTENTION = "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu"
-# A launch of its own kernel, or a call that launches another's, as statements of the wrapper.
+# Statements of Inductor's wrapper that launch a generated kernel, or call a library.
 OWN = re.compile(r"^\s*(?:triton|cpp)\w*(?:\.run)?\(", re.M)
 OTHER = re.compile(r"^\s*(?:[\w, ()]+ = )?((?:extern_kernels|aten)\.\w[\w.]*|torch\.ops\.(?!inductor\._reinterpret)\w+\.\w[\w.]*)\(", re.M)
 
@@ -28,7 +28,7 @@ class Enough(Exception):
     pass
 
 
-# ---- Inductor, in a process of its own ----
+# ---- Inductor, in a separate process ----
 
 def attention(q, k, v, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
     """What a GPU has in place of the operator of CPUs."""

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fused graphs beside PyTorch: eager, torch.compile, torch.compile(mode="max-autotune"), in one process, taking turns;
-ours as compiled and with block sizes chosen by measuring.
+"""Fused graphs compared with PyTorch: eager, torch.compile, torch.compile(mode="max-autotune"), alternating in one process;
+Tile as compiled and autotuned.
 
     python3 tests/bench/graphs.py [CASE...] [--no-max-autotune] [--dynamic] [--compile-times] [--write FOLDER]
 
-Needs PyTorch and a GPU for figures. TILE_LIBRARY names libtile.so. The graph is what PyTorch traces, as text; outputs
-are compared with the function in double precision. --dynamic makes symbols of the sizes that differ from call to call (DYNAMIC in
-graph_cases.py), for torch.compile too. --write leaves the texts in a folder. --compile-times measures nothing
-but compilation, each in a process of its own (graph_compile_times.py), also of "gpt2", which has twelve layers."""
+Needs PyTorch and a GPU to measure. TILE_LIBRARY names libtile.so. The graph is PyTorch's trace, as text; outputs
+are compared with the function in double precision. --dynamic makes dynamic sizes symbolic (DYNAMIC in
+graph_cases.py), for torch.compile too. --write saves the texts to a folder. --compile-times measures only
+compilation, each in a new process (graph_compile_times.py), also of "gpt2", which has twelve layers."""
 import argparse
 import ctypes as C
 import json

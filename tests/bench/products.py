@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gemm.py and attention.py share: options, arrays of normal random halves, checks, cases that take turns, and
-Triton as a peer. Works without PyTorch and Triton, whose columns are then left out, and on the CPU device."""
+"""Shared parts of gemm.py and attention.py: options, normally distributed f16 arrays, checks, alternating cases, and
+Triton as a peer. Works without PyTorch and Triton, whose columns are then missing, and on the CPU device."""
 import argparse
 import importlib.util
 import json
@@ -89,7 +89,7 @@ class Bench:
         if self.torch:
             return self.torch.randn(*shape, device="cuda", dtype=self.torch.float16)
         count = math.prod(shape)
-        # Drawing in Python is slow: a large array repeats itself, with an odd period.
+        # Drawing in Python is slow: a large array is periodic, with an odd period.
         period = min(count, 1000003)
         values = [random.gauss(0, 1) for _ in range(period)]
         values = struct.unpack(f"<{period}e", struct.pack(f"<{period}e", *values))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Softmax, layer norm and RMS norm on a GPU: Tile beside the kernels of Triton's tutorials, torch.compile,
-eager PyTorch and a device copy of as many bytes; cases take turns, results are checked against float64 first.
+"""Softmax, layer norm and RMS norm on a GPU: Tile compared with the kernels of Triton's tutorials, torch.compile,
+eager PyTorch and a device copy of as many bytes; cases alternate, results are checked against float64 first.
 usage: TILE_LIBRARY=libtile.so [PEERS_DIR=folder of 02-fused-softmax.py and 05-layer-norm.py] python3 rows.py [MODE...]
-One JSON line a figure. --all tries every launch shape, not only the ones that won before."""
+One JSON line per figure. --all tries every launch shape, not only earlier winners."""
 import importlib.util
 import math
 import os
@@ -59,7 +59,7 @@ def block_of(columns):
     return triton.next_power_of_2(columns)
 
 
-# (rows a program, warps) that are tried for a row of `block` elements.
+# Candidates of (rows per program, warps) for a row of `block` elements.
 def shapes(block, quick):
     if not ALL:
         return quick

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libtile from Python, for benchmarks that measure it beside PyTorch and Triton in one process."""
+"""libtile from Python, for benchmarks that compare it with PyTorch and Triton in one process."""
 import ctypes as C
 import os
 import struct

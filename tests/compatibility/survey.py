@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernels of other people's Triton files compile unchanged?
+"""Surveys which kernels of published Triton files compile unchanged.
 
 usage: survey.py TILEC FOLDER [--target T] [--verbose] [--only NAME] [--skip REGEX] [--json FILE] [-I DIR]
 
 Every function with @triton.jit that host code launches (`kernel[grid](...)`), or that carries an autotuner's
-decorator, is compiled to PTX. The file is handed to tilec as it is; only the types of the parameters, which
-Triton learns at the launch, are guessed here from how the kernel uses them: what is loaded from or stored to is
-a pointer to f32 (or an integer, if it is used as an index), the rest are i32 or f32. Compile-time parameters get values by
-their names: blocks powers of two, flags False, then True. Where a message says that a guess was wrong, the types of
-the parameters in the lines that it points to are tried in turn, as long as that gets the compiler further. A kernel counts as
+decorator, is compiled to PTX. tilec gets the unchanged file; only the types of the parameters, which
+Triton takes from the launch, are inferred here from their uses in the kernel: parameters of loads and stores are
+pointers to f32 (or to integers, if the value is used as an index), others are i32 or f32. Compile-time parameters get values by
+their names: blocks powers of two, flags False, then True. If a message shows that a guess was wrong, other types of
+the parameters in the lines that it names are tried, as long as the compiler gets further. A kernel counts as
 compiled if one guess compiles.
 
 The functions that FlagGems makes element-wise kernels of (@pointwise_dynamic) are compiled in a kernel written here,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzz drivers share.
+// Shared functions of the fuzz drivers.
 #define _GNU_SOURCE // memfd_create
 #include "drive.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzz drivers share. A driver is one file with one LLVMFuzzerTestOneInput; libFuzzer's
-// main calls it in a build with -Dfuzzing=true (tests/fuzz/run), replay.c's main in every other.
+// Shared functions of the fuzz drivers. A driver is one file with one LLVMFuzzerTestOneInput;
+// libFuzzer's main calls it in a build with -Dfuzzing=true (tests/fuzz/run), replay.c's main in
+// other builds.
 #ifndef TESTS_FUZZ_DRIVE_H
 #define TESTS_FUZZ_DRIVE_H
 
@@ -10,8 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// One input's memory: an arena, and the messages about it. Both are rendered at the end, so that
-// what the drivers find includes the rendering of every message.
+// The state of one input: an arena and its diagnostics. The diagnostics are rendered at the end in
+// both formats, so that rendering is fuzzed too.
 struct drive {
   struct arena *arena;
   struct diag_engine *diag;
@@ -19,11 +20,11 @@ struct drive {
 bool drive_begin(struct drive *d);
 void drive_end(struct drive *d);
 
-// The input as a file in memory: `path` names it until drive_close. -1 where there is none.
+// The input as a file in memory: `path` names it until drive_close. -1 on failure.
 int drive_file(const uint8_t *data, size_t size, char path[64]);
 void drive_close(int fd);
 
-// Ends the process with a core: what the driver asserts about a library's results.
+// Aborts the process if an assertion on a library's results fails.
 #define DRIVE_CHECK(condition)                                                                     \
   do {                                                                                             \
     if (!(condition))                                                                              \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a graph to kernels: reading, types, passes, fusion, sources, the plan of memory.
+// Graph text to kernel sources: parsing, types, passes, fusion, sources, memory planning.
 #include "drive.h"
 #include "graph/graph_compile.h"
 #include "graph/program/program.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a graph to LLVM IR of its kernels: what the graph compiler writes, the compiler of
-// kernels takes.
+// Graph text to LLVM IR of its kernels: the kernel compiler must accept every generated
+// source.
 #include "graph/graph_compile.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"

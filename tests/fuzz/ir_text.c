@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// IR text to PTX. What the command in its first lines says (`--passes=a,b`, `--target sm_90a`) is
-// done: the tests' own RUN lines, in short.
+// IR text to PTX. A RUN line in its first lines sets the passes and the target (`--passes=a,b`,
+// `--target sm_90a`).
 #include "source.h"
 
-// The word behind `option` and a blank or `=`, up to the next blank; NULL: not there.
+// The word after `option` and a blank or `=`, up to the next blank; NULL: not found.
 static const char *word_after(struct arena *a, struct str text, const char *option) {
   const char *head = arena_strndup(a, text.ptr, text.len < 400 ? text.len : 400);
   const char *at = strstr(head, option);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON: what is read, written and read again is the same.
+// JSON: parsing, printing and parsing again gives the same value.
 #include "base/json.h"
 
 #include "drive.h"

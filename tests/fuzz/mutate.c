@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutations of texts: lines repeated, moved and deleted, words exchanged with each other, numbers
-// made extreme, brackets nested, and every third time one of libFuzzer's own (with its dictionary
+// Mutations of texts: repeats, moves and deletes lines, exchanges words, makes numbers
+// extreme, nests brackets, and every third time calls libFuzzer's mutator (with its dictionary
 // and other inputs).
 #include "mutate.h"
 
@@ -26,7 +26,7 @@ static size_t pick(struct text *t, size_t n) { // splitmix64
   return n ? (size_t)((z ^ z >> 31) % n) : 0;
 }
 
-// What is at `r` becomes `by`, which may be part of the text itself.
+// Replaces the range `r` by `by`, which may be part of the text itself.
 static bool replace(struct text *t, struct range r, const char *by, size_t length) {
   static char kept[1 << 16];
   size_t rest = t->len - r.end;
@@ -53,7 +53,7 @@ static struct range line_at(const struct text *t, size_t at) {
 
 static struct range some_line(struct text *t) { return line_at(t, pick(t, t->len)); }
 
-// A few lines from one of them on.
+// A few consecutive lines.
 static struct range some_lines(struct text *t) {
   struct range r = some_line(t);
   for (size_t n = pick(t, 4); n > 0 && r.end < t->len; n--)

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Changes an input of `size` bytes in a buffer of `max`; returns the new size. The same for the
-// same seed, but for what LLVMFuzzerMutate does.
+// Mutates an input of `size` bytes in a buffer of `max`; returns the new size. Deterministic for a
+// seed, except for LLVMFuzzerMutate.
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 // libFuzzer's own mutations, or those of replay.c.
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files, as arguments are read.
-#include "tools/npy_file.h"
-
+// The .npy reader for arguments.
 #include "drive.h"
+#include "tools/npy_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const enum dtype as[] = {DTYPE_NONE, DTYPE_BF16, DTYPE_F8E5};

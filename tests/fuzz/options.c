@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines, a word a line: the options, then --signature and -D.
+// Command lines, one word per line: the options, then --signature and -D.
 #include "drive.h"
 #include "tools/tool.h"
 

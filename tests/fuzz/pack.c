@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs: what is accepted can be listed, and its functions opened and chosen.
+// Packs: the functions of an accepted pack can be listed, opened and chosen.
 #include "runtime/pack.h"
 
 #include "drive.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main program of a fuzz driver in ordinary builds: runs it over files and folders.
 //   replay-NAME [--mutate N] [--seed S] [--seconds T] PATH...
-// `--mutate N` also runs N mutations of those inputs, without a compiler that measures coverage.
-// An input that crashes or takes more than a minute is named, and left in the working folder as
-// crash-NAME where it was made up.
+// `--mutate N` also runs N mutations of those inputs, without coverage feedback.
+// An input that crashes or takes more than a minute is reported; a mutated one is written to the
+// working folder as crash-NAME.
 #include "drive.h"
 #include "mutate.h"
 
@@ -50,7 +50,7 @@ static void crashed(int number) {
 
 static void run(const char *name, const uint8_t *data, size_t size) {
   snprintf(running, sizeof running, "%s", name);
-  // A copy of its exact size, so that a sanitizer sees what reads beyond it.
+  // A copy of its exact size, so that a sanitizer detects out-of-bounds reads.
   uint8_t *copy = malloc(size ? size : 1);
   if (!copy)
     exit(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .safetensors files: what is accepted lies within the file.
+// .safetensors files: tensors of an accepted file lie within it.
 #include "drive.h"
 
 #include <tile/weights.h>
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// Readers go by the suffix of the name: a link of such a name to the file in memory.
+// Readers check the suffix of the name, so this makes a link with such a name to the file in
+// memory.
 static char link_path[200];
 static void remove_link(void) { unlink(link_path); }
 

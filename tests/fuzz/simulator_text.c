@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX to the simulator: its text is read, and one CTA of each small kernel runs for a while on
-// small buffers, with all checks.
+// PTX for the simulator: parses the text and runs one CTA of each small kernel for a limited time
+// on small buffers, with all checks.
 #include "drive.h"
 #include "ptx-simulator/simulator.h"
 
@@ -39,7 +39,8 @@ static bool is_small(const struct sim_kernel *k) {
          k->static_shared_bytes <= SHARED_BYTES && k->local_bytes <= LOCAL_BYTES;
 }
 
-// A parameter of 8 bytes is an address of one of the two buffers in turn, any other a small number.
+// A parameter of 8 bytes is the address of one of the two buffers, alternately; others are small
+// numbers.
 static const void *value_of(struct arena *a, const struct sim_kernel *k, unsigned i) {
   unsigned char *bytes = arena_array(a, unsigned char, k->params[i].size + sizeof(uint64_t));
   uint64_t word = k->params[i].size == 8 ? (uint64_t)ADDRESS * (1 + i % 2) : 40;

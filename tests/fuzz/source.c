@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's source, whatever it is, to one of the compiler's stages.
+// Compiles an arbitrary kernel source to one of the compiler's stages.
 #include "source.h"
 
 #include <ctype.h>

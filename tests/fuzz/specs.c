@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written behind --grid, --arg and --layout. The first byte says which it is.
+// Arguments of --grid, --arg and --layout. The first byte selects the option.
 #include "drive.h"
 #include "jit/grid_expr.h"
 #include "layouts/draw.h"

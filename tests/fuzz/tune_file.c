@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of tunings: what is read and written stays the same when it is read and written again.
+// Tuning files: reading and writing a second time changes nothing.
 #include "autotune/database/database.h"
 #include "drive.h"
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     tune_file_print(&again, &twice);
     DRIVE_CHECK(strcmp(strbuf_cstr(&out), strbuf_cstr(&twice)) == 0);
     tune_file_show(&file, NULL, &rest);
-    // Times are rounded when they are written, not again after that.
+    // Times are rounded only when they are first written.
     DRIVE_CHECK(parse(&d, (struct str){strbuf_cstr(&twice), twice.len}, &third));
     DRIVE_CHECK(!tune_file_diff(&again, &third, &rest));
     for (size_t i = 0; i < file.count; i++)

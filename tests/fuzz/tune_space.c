@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spaces of configurations: the text of --space, and JSON.
+// Search spaces: the text of --space, and JSON.
 #include "autotune/space/space.h"
 #include "drive.h"
 

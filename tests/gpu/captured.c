@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A C function on tensors, captured and run on the GPU and on the CPU: rows that change from call
- * to call share a variant, other widths, dtypes and strides make one of their own, and each call
- * gives what double precision does. */
+/* A captured C function on the GPU and on the CPU: a dynamic number of rows shares a variant, other
+ * widths, dtypes and strides compile another one, and each call agrees with double
+ * precision. */
 #include "support.h"
 
 #include <tile/graph.h>
@@ -89,7 +89,7 @@ static tile_tensor tensor(void *data, int rank, const int64_t *shape) {
   return t;
 }
 
-/* One call, its results compared. */
+/* Makes one call and compares its results. */
 static void call(tile_device *device, tile_stream *stream, tile_captured *f,
                  const struct sizes *n) {
   size_t scores = (size_t)(n->rows * n->classes), classes = (size_t)n->classes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiling in the installed worker and in this process: the same code, of kernels and of graphs,
- * and what a compilation costs in either. One argument: how many compilations are timed. */
+/* Compiles kernels and graphs in the installed worker and in this process, compares the code and
+ * times both. One argument: the number of timed compilations. */
 #include "support.h"
 
 #include <tile/program.h>
@@ -13,7 +13,7 @@ static const char graph[] =
     "        sin: \"f32[64, 100][100, 1]cpu\" = torch.ops.aten.sin.default(a);  a = None\n"
     "        return (sin,)\n";
 
-/* Two products, and a row's largest value between them: about what a kernel of attention has. */
+/* Two products with a row maximum between them, similar to an attention kernel. */
 static const char large[] = "@jit\n"
                             "def large(x, y, out, n: i32, BLOCK: constexpr):\n"
                             "    i = arange(0, BLOCK)\n"
@@ -70,7 +70,7 @@ static void use_worker(tile_device *device, double seconds) {
   TRY(tile_device_set_worker(device, &options));
 }
 
-/* `devices`: one that compiles here, one that does not. */
+/* `devices`: one that compiles in this process, one that compiles in workers. */
 static void compare_both(tile_device *const devices[2], const char *name, const char *text,
                          const char *block, tile_type type, void *buffer, int count) {
   double *ms[2];
@@ -99,7 +99,7 @@ static void compare_both(tile_device *const devices[2], const char *name, const 
   }
 }
 
-/* A limit that nothing keeps shows where the kernels of a graph are compiled. */
+/* A limit that every compilation exceeds shows that kernels of a graph are compiled in workers. */
 static void compile_graph(tile_device *device) {
   tile_program *program = NULL;
   use_worker(device, 1e-6);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes wrong is an error with the right status and words, and the device works on. */
+/* Failures return the right status and message, and the device still works afterwards. */
 #include "support.h"
 
 static void expect_words(const char *words) {

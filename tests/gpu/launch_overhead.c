@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a launch costs the calling thread, in microseconds: the median over many launches of a
- * kernel that is compiled already, in batches so that the queue never fills. */
+/* The host time of a launch in microseconds: the median over many launches of a compiled kernel,
+ * in batches so that the queue never fills. */
 #include "support.h"
 
 #include <time.h>

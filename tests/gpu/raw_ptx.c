@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime on a real driver without the compiler: PTX written by hand, loaded and launched
- * through runtime/runtime_internal.h; resources, errors of loading, and last an illegal access,
- * after which every call must fail with words. */
+/* The runtime on a real driver without the compiler: loads and launches hand-written PTX through
+ * runtime/runtime_internal.h; checks resources, loading errors, and finally an illegal access,
+ * after which every call must fail with a message. */
 #include "runtime/runtime_internal.h"
 #include "support.h"
 
 #include <time.h>
 
-/* out[i] = x[i] + scale for i < n; one thread an element. */
+/* out[i] = x[i] + scale for i < n; one thread per element. */
 static const char ptx[] =
     ".version 7.0\n"
     ".target sm_80\n"
@@ -123,7 +123,7 @@ int main(void) {
   }
   printf("raw launch with its share of waiting %.2f us\n", (now_us() - before) / LAUNCHES);
 
-  /* An illegal access: reported at the wait, and by whatever comes after. */
+  /* An illegal access: reported by the wait and by every later call. */
   float *nowhere = (float *)(uintptr_t)16;
   n = N;
   values[0] = &nowhere;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A product and causal attention that run in quick forms, while their kernels are made and take
- * their place: the same bits before, meanwhile and after, and in a recording. */
+/* Tiered recompilation of a product and of causal attention: tier-1 and optimized code, and a
+ * recording, give the same bits. */
 #include "support.h"
 
 #include <tile/program.h>
@@ -26,7 +26,7 @@ struct world {
   int runs;
 };
 
-/* Halves of 2^-3 to 2^-2, of either sign. */
+/* f16 values of 2^-3 to 2^-2, of either sign. */
 static unsigned short half_at(unsigned index) {
   unsigned h = (index + 1) * 2654435761u;
   h ^= h >> 15;
@@ -72,7 +72,7 @@ static void fetch(const struct world *w, unsigned short *to, const tile_tensor *
   TRY(tile_stream_synchronize(w->device, w->stream));
 }
 
-/* What the first run gives; all others have to give the same. */
+/* The result of the first run; all others must be equal. */
 static unsigned short *settles(const struct world *w, const char *text, const tile_tensor in[3],
                                tile_tensor *out) {
   size_t count = count_of(out);
@@ -93,7 +93,7 @@ static unsigned short *settles(const struct world *w, const char *text, const ti
   REQUIRE(memcmp(first, got, count * sizeof *got) == 0);
   tile_replay_destroy(replay);
   tile_program_close(program);
-  /* Closed at once, with what is made in the background under way. */
+  /* Closes immediately, during background compilation. */
   TRY(tile_program_from_text(w->device, "g.py", text, strlen(text), &program));
   tile_program_close(program);
   free(got);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the GPU tests share. They use the public headers alone and exit with 77 (skipped) where
- * there is no GPU. */
+/* Helpers of the GPU tests. The tests use only the public headers and exit with 77 (skipped)
+ * without a GPU. */
 #ifndef TILE_TESTS_GPU_SUPPORT_H
 #define TILE_TESTS_GPU_SUPPORT_H
 
@@ -12,7 +12,7 @@
 
 #define SKIPPED 77
 
-/* Ends the test with the location and the library's message unless `call` gives TILE_OK. */
+/* Ends the test with the location and the library's message unless `call` returns TILE_OK. */
 #define TRY(call) expect_status((call), TILE_OK, #call, __FILE__, __LINE__)
 #define EXPECT(call, status) expect_status((call), (status), #call, __FILE__, __LINE__)
 #define REQUIRE(condition) require((condition), #condition, __FILE__, __LINE__)
@@ -33,7 +33,7 @@ static inline void require(int holds, const char *condition, const char *file, i
   exit(1);
 }
 
-/* TILE_TEST_DEVICE=cpu runs the tests that can on the CPU executor. */
+/* TILE_TEST_DEVICE=cpu runs the tests on the CPU executor, where possible. */
 static inline tile_device *open_gpu(void) {
   const char *name = getenv("TILE_TEST_DEVICE");
   tile_device *device = NULL;
@@ -71,7 +71,7 @@ static inline void *device_buffer(tile_device *device, const void *from, size_t 
   return p;
 }
 
-/* A float in [-1, 1) that is a function of its index alone. */
+/* A float in [-1, 1) that depends only on its index. */
 static inline float sample(unsigned index) {
   unsigned h = index * 2654435761u;
   h ^= h >> 15;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel tuned on its first launch, in a program that uses the GPU itself: launches are under way
- * in the stream, arrays lie in the middle of allocations. Tuning must see what the stream has
- * written, change nothing, and the launch must come behind what was there before. */
+/* A kernel tuned at its first launch, in a program that uses the GPU itself: the stream has pending
+ * launches, arrays are in the middle of allocations. Tuning must see what the stream has
+ * written and change nothing, and the launch must follow the pending ones. */
 #include "support.h"
 
 #include <tile/tune.h>
@@ -10,7 +10,7 @@
 
 enum { FRONT = 64, GUARD = 100, LARGEST = 1 << 20 };
 
-/* The second statement fails where tuning launches on the arrays themselves: `out` would be read
+/* The second statement detects tuning on the arrays themselves: `out` would be updated
  * twice. */
 static const char kernel_source[] =
     "@jit\n"
@@ -50,8 +50,8 @@ static float *device_array(tile_device *device, unsigned seed) {
   return p + FRONT;
 }
 
-/* Whether the whole allocation holds `seed`'s samples, but for elements [0, n) where `right` says
- * what is there. */
+/* Whether the whole allocation has `seed`'s samples, except elements [0, n), which must equal
+ * `right`. */
 static void expect(const struct problem *p, const float *array, unsigned seed, int n,
                    float (*right)(unsigned i)) {
   size_t count = FRONT + LARGEST + GUARD, wrong = 0;
@@ -72,7 +72,7 @@ static void expect(const struct problem *p, const float *array, unsigned seed, i
 static float right_sum(unsigned i) { return sample(i + 1) + sample(i + 2); }
 static float right_out(unsigned i) { return sample(i + 4) * 2 + right_sum(i); }
 
-/* sum = x + y by a launch of our own, right behind it out = 2 * out + sum by the tuned kernel. */
+/* An untuned launch computes sum = x + y, then the tuned kernel out = 2 * out + sum. */
 static void run(struct problem *p, int n) {
   tile_arg add[4], args[3];
   tile_grid grid = {(unsigned)(n + 255) / 256, 1, 1};
@@ -92,7 +92,7 @@ static void run(struct problem *p, int n) {
   expect(p, p->y, 2, n, NULL);
   expect(p, p->sum, 3, n, right_sum);
   expect(p, p->out, 4, n, right_out);
-  /* Known now, also with our own launches in between; nothing is measured any more. */
+  /* The key is known now: nothing is measured, also with other launches in between. */
   before = events;
   for (int again = 0; again < 10; again++) {
     TRY(tile_launch(p->add, p->stream, grid, add, 4));

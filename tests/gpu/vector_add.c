@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vector add at the sizes where masks go wrong, aligned and not, compared with double precision;
- * elements past the end must stay as they were. */
+/* Vector add at sizes that test masks, aligned and not, compared with double precision;
+ * elements past the end must not change. */
 #include "support.h"
 
 enum { BLOCK = 256, GUARD = 64 };

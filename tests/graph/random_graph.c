@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs by seed.
+// Generates random graphs from a seed.
 #include "random_graph.h"
 
 #include "graph/ir/graph_build.h"
@@ -8,7 +8,7 @@
 
 enum { MAX_POOL = 256, MAX_RANK = 5 };
 
-// A value to go on from.
+// A value that later operators may use.
 struct candidate {
   struct value *v;
   double bound; // about how large it gets
@@ -44,13 +44,13 @@ static bool put(struct maker *m, struct value *v, double bound, bool exact) {
 
 static bool fits(struct maker *m, const struct expr *numel) { return expr_hint(numel) <= m->limit; }
 
-// Mostly one of the last, so that chains grow.
+// Prefers recent values, so that chains grow.
 static struct candidate pick(struct maker *m) {
   unsigned recent = m->count < 6 ? m->count : 6;
   return m->pool[chance(m, 3) ? below(m, m->count) : m->count - 1 - below(m, recent)];
 }
 
-// A float, tamed where it may have grown.
+// A float value, clamped if it may be large.
 static struct candidate pick_float(struct maker *m) {
   struct candidate c = pick(m);
   if (c.v->dtype == DTYPE_I1 || dtype_is_int(c.v->dtype)) {
@@ -195,7 +195,7 @@ static bool make_number(struct maker *m) {
              op == OP_POW_TENSOR_SCALAR ? c.bound * c.bound : 8 * c.bound, false);
 }
 
-// A mask of what is known exactly, and a choice by it.
+// A comparison of exact values, and a selection by it.
 static bool make_mask(struct maker *m) {
   static const enum operator_id ops[] = {OP_GT_SCALAR, OP_LE_SCALAR, OP_LT_SCALAR, OP_GE_SCALAR};
   struct candidate c = pick_float(m), a = pick_float(m);
@@ -216,7 +216,7 @@ static bool make_convert(struct maker *m) {
   return put(m, build_convert(&m->b, c.v, t), c.bound, false);
 }
 
-// Positions, and where they are in a triangle.
+// Positions, and triangular masks of them.
 static bool make_iota(struct maker *m) {
   struct candidate c = pick_float(m);
   if (c.v->rank == 0)
@@ -311,7 +311,7 @@ static bool make_view(struct maker *m) {
   return !made || put(m, made, c.bound, c.exact);
 }
 
-// The same elements under any other shape, which need not end where the old one's dimensions do.
+// The same elements in any other shape, whose dimensions need not align with the old ones.
 static bool make_reshape(struct maker *m) {
   struct candidate c = pick(m);
   int64_t left, shape[MAX_RANK];
@@ -468,7 +468,7 @@ static bool make_gather(struct maker *m) {
   return put(m, BUILD(&m->b, OP_GATHER, TENSOR(v), arg_int(g, d), TENSOR(index)), c.bound, c.exact);
 }
 
-// Parts of a tensor replaced by other values.
+// Replaces parts of a tensor by other values.
 static bool make_scatter(struct maker *m) {
   struct candidate c = pick_float(m);
   struct value *v = c.v;
@@ -577,7 +577,7 @@ static bool make_one(struct maker *m) {
   }
 }
 
-// What nothing uses, and now and then something that is used as well.
+// Adds unused values as outputs, and sometimes a used one.
 static void make_outputs(struct maker *m) {
   struct graph *g = m->b.g;
   uint32_t *uses = graph_count_uses(g, g->arena);

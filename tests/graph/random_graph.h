@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs by seed, for tests that compare two ways of running them: pointwise operators,
+// Random graphs from a seed, for differential tests: pointwise operators,
 // views, reductions, joins, gathers, scans and products on small tensors. Values stay near 1, and
-// what decides between cases (comparisons, roundings, argmax) looks at inputs only, so that both
-// ways must agree but for rounding. Inputs from graph_make_inputs fit: indices, and floats of any
+// discontinuous operators (comparisons, roundings, argmax) use inputs only, so that results
+// must agree up to rounding. graph_make_inputs makes their inputs: indices, and floats of any
 // shape and order of dimensions.
 #ifndef TESTS_GRAPH_RANDOM_GRAPH_H
 #define TESTS_GRAPH_RANDOM_GRAPH_H
@@ -17,7 +17,7 @@ struct random_graph_options {
   unsigned max_elements; // of a tensor; 0: 2048
 };
 
-// NULL after an error, which is a fault of the generator. The same seed gives the same graph.
+// NULL on error, which is a bug of the generator. The same seed gives the same graph.
 struct graph *random_graph(struct arena *a, struct diag_engine *diag, uint64_t seed,
                            const struct random_graph_options *o);
 

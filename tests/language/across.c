@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one operation along an axis and compares it line by line.
+// Runs one operation along an axis and compares the result line by line.
 #include "across.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations along one axis of a tile: reductions, scans, sorting. The reference sees one line of
-// the tile after the other.
+// Operations along one axis of a tile: reductions, scans, sorting. The reference processes one line
+// of the tile at a time.
 #ifndef TESTS_LANGUAGE_ACROSS_H
 #define TESTS_LANGUAGE_ACROSS_H
 
@@ -22,7 +22,7 @@ struct across {
   // ret: out_length elements; *ret_atol adds to what is allowed
   void (*reference)(const struct num *line, size_t n, struct num *ret, double *ret_atol,
                     const void *user);
-  // Instead of comparing with the reference: whether an element of the result is right.
+  // Replaces the comparison with the reference: whether an element of the result is right.
   bool (*accepts)(const struct num *line, size_t n, struct num got);
   const void *user;
   double ulps;

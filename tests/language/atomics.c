@@ -102,7 +102,7 @@ static void together(struct suite *s, const struct kind *k, enum dtype t, unsign
   case_end(s);
 }
 
-// Every program takes a work_id from one counter: each gets another one.
+// Every program takes a work_id from one counter: all must differ.
 static void work_ids(struct suite *s, enum dtype t, const char *options) {
   enum { PROGRAMS = 97 };
   if (!case_begin(s, "work_ids by atomic_add %s(%s)", dtype_name(t), options))

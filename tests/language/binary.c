@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary operators: every pair of types with its promotion, literals on either side, the boundary
+// Binary operators: every pair of types with its promotion, literals on either side, boundary
 // lengths.
 #include "suite.h"
 
@@ -39,7 +39,7 @@ static uint64_t shift_signed(struct num a, uint64_t by) {
   return (uint64_t)((int64_t)((uint64_t)a.i << unused) >> unused >> by);
 }
 
-// Both of the type they meet in. `keeps_sign`: what shifts to the right do.
+// Both have the promoted type. `keeps_sign`: right shifts are arithmetic.
 static struct num compute_int(const char *token, struct num a, struct num b, bool keeps_sign) {
   uint64_t x = (uint64_t)a.i, y = (uint64_t)b.i, r = 0;
   switch (token[0]) {
@@ -69,7 +69,7 @@ static struct num compute_float(const char *token, struct num a, struct num b) {
   return num_float(a.type, r);
 }
 
-// What the operator's operands become; `/` of integers is in f32.
+// The promoted type of the operands; `/` of integers is in f32.
 static enum dtype meeting_type(const struct operator* o, enum dtype a, enum dtype b) {
   enum dtype t = num_promote(a, b, o->divides);
   return t != DTYPE_NONE && !dtype_is_float(t) && strcmp(o->token, "/") == 0 ? DTYPE_F32 : t;
@@ -89,8 +89,8 @@ static struct num reference(const struct num *in, const void *user) {
     b = r->is_left ? in[0] : *r->literal;
     a = r->is_left ? *r->literal : in[0];
   }
-  // As in Triton, the left operand's own type says whether zeros come in; beside a literal the
-  // tile's.
+  // As in Triton, the left operand's own type (with a literal, the tile's) decides whether zeros
+  // are shifted in.
   bool keeps_sign = dtype_is_signed(r->literal ? in[0].type : a.type);
   a = num_cast(a, r->type);
   b = num_cast(b, r->type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between all pairs of types, with values that round, wrap, saturate and tie; rounding
-// toward zero; bit casts; what a store converts.
+// toward zero; bit casts; conversions by stores.
 #include "suite.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static struct num reference(const struct num *in, const void *user) {
   return r->toward_zero ? truncated(in[0], r->to) : num_cast(in[0], r->to);
 }
 
-// Out of range the result of a conversion to an integer is unspecified, so such are not drawn.
+// Out-of-range conversions to integers are unspecified, so such values are not drawn.
 static enum draw draw_of(enum dtype from, enum dtype to) {
   if (!dtype_is_float(from))
     return DRAW_ANY;
@@ -100,7 +100,7 @@ static void bitcast(struct suite *s, enum dtype from, enum dtype to) {
   elementwise_once(s, &e, name);
 }
 
-// A store converts to what the pointer points to, as the cast does.
+// A store converts to the pointer's element type, as a cast does.
 static void stored(struct suite *s, enum dtype from, enum dtype to) {
   enum { N = 100 };
   if (!case_begin(s, "store %s to %s", dtype_name(from), dtype_name(to)))

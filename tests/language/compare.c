@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons: every pair of types, NaN and zeros of both signs among the operands. Also the
+// Comparisons: every pair of types, with NaN and zeros of both signs. Also the
 // logical operators and i1 arithmetic.
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: every type of operands and sums, every precision, ranks 2 to 4, sizes from 1 on
-// (below those of any matrix instruction, too), with and without an accumulator. Small integers as
-// operands make sums exact; numbers between -1 and 1 measure the precision.
+// Matrix products: every type of operands and accumulators, every precision, ranks 2 to 4, sizes
+// from 1 (also below those of matrix instructions), with and without an accumulator. Small integers
+// as operands make sums exact; numbers between -1 and 1 test the precision.
 #include "tile.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 struct row {
   enum dtype a, b, sum;
   const char *precision; // or NULL
-  // What is lost of a product, and of a sum of n, in relation to the sum of magnitudes.
+  // Error bounds of a product and of a sum of n, relative to the sum of magnitudes.
   double product, step;
 };
 
@@ -45,7 +45,7 @@ struct product {
   unsigned warps;
 };
 
-// As the accumulator, or as what is added to the product.
+// As the accumulator, or as an addend of the product.
 static const char *expression(struct suite *s, const struct product *p) {
   static const char *const acc[SUMS] = {"", ", c", ", acc=c", ""};
   const struct row *r = p->row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands: random numbers of every type, with those that break things among them.
+// Operands: random numbers of every type, including special values.
 #include "suite.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel for everything that works element by element: loads, the expression, its type, a
+// One kernel for all elementwise operations: loads, the expression, a
 // store. Block size and warps vary from row to row, so that threads hold one to eight elements.
 #include "suite.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gather, histogram, atomic_cas: elements chosen and counted by values known at run time.
+// gather, histogram, atomic_cas: operations indexed by run-time values.
 #include "tile.h"
 
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void histograms(struct suite *s) {
 
 // ---- atomic_cas ----
 
-// Where `cmp` stands, `val` goes; the old value comes back.
+// Elements equal to `cmp` become `val`; the old value is returned.
 static void cas(struct suite *s, enum dtype t, unsigned n, unsigned warps) {
   if (!case_begin(s, "atomic_cas %s n=%u warps=%u", dtype_name(t), n, warps))
     return;

@@ -12,7 +12,7 @@ static size_t joined(const struct tile_kernel *k, const unsigned *index, const u
   return tile_linear(k->in[0], index);
 }
 
-// The half of the last axis that param says.
+// The half of the last axis that param selects.
 static size_t half_of(const struct tile_kernel *k, const unsigned *index, const unsigned *param,
                       unsigned *ret_operand) {
   (void)ret_operand;

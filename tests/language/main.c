@@ -4,8 +4,8 @@
 //   [--target T]
 //   [--list]
 //     [--print]
-// Without families all are run; "shared" stands for those that go through shared memory. Cases are
-// counted over all families asked for; --every K runs each K-th. An empty plan where there is no
+// Without families all are run; "shared" means those that use shared memory. Cases are
+// counted over all given families; --every K runs each K-th. The plan is empty without a
 // GPU.
 #include "suite.h"
 

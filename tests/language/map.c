@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map_elementwise: functions of scalars with control flow of their own; inline assembly, on a GPU.
+// map_elementwise: scalar functions with control flow; inline assembly, on a GPU.
 #include "suite.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static void run(struct suite *s, const struct row *r, enum dtype t, unsigned n, 
   case_end(s);
 }
 
-// With pack=2 the function sees two neighbours at once.
+// With pack=2 the function takes two neighbours at once.
 static void packed(struct suite *s, unsigned block, unsigned warps) {
   if (!case_begin(s, "map_elementwise of pairs B=%u warps=%u", block, warps))
     return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mathematical functions against the C library in extended precision; the tolerances are those that
-// lang/REFERENCE.md states, with what approximations of the hardware add on a GPU.
+// Mathematical functions, compared with the C library in extended precision; tolerances are those
+// of lang/REFERENCE.md, plus the errors of the hardware's approximations on a GPU.
 #include "suite.h"
 
 #include <math.h>

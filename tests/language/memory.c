@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores: masks with and without `other`, strides, indirection, pointers of every kind of
-// offset, scalars, hints.
+// Loads and stores: masks with and without `other`, strides, indirection, offsets of every type,
+// scalars, hints.
 #include "tile.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool mask_holds(const char *mask, unsigned i, unsigned n) {
   }
 }
 
-// Lanes beyond the mask hold `other`, else 0; what they hold is seen by storing every lane.
+// Masked-off lanes hold `other`, else 0; storing every lane without a mask tests that.
 static void masked_load(struct suite *s, enum dtype t, const struct masked *m, unsigned n,
                         unsigned block, unsigned warps) {
   if (!case_begin(s, "load %s mask='%s' other='%s' n=%u B=%u warps=%u", dtype_name(t), m->mask,
@@ -119,7 +119,7 @@ static void strided(struct suite *s, enum dtype t, int stride, unsigned warps) {
   case_end(s);
 }
 
-// Rows of a matrix in an order that another array tells, and back.
+// Permutes the rows of a matrix by an index array, and back.
 static void indirect(struct suite *s, enum dtype t, enum dtype index, unsigned block,
                      unsigned warps) {
   if (!case_begin(s, "indirect %s by %s B=%u warps=%u", dtype_name(t), dtype_name(index), block,
@@ -144,7 +144,7 @@ static void indirect(struct suite *s, enum dtype t, enum dtype index, unsigned b
   case_end(s);
 }
 
-// A tile of a matrix with a leading dimension of its own, row-major or column-major.
+// A tile of a row-major or column-major matrix with a given leading dimension.
 static void matrix(struct suite *s, enum dtype t, unsigned rows, unsigned columns, bool by_column,
                    unsigned warps) {
   const unsigned m = rows - rows / 4, n = columns - columns / 8, lead = 75; // what the masks leave
@@ -194,7 +194,7 @@ static void patterns(struct suite *s) {
 
 // ---- pointers ----
 
-// The same elements by another way of writing the address.
+// The same elements with other address expressions.
 static void address(struct suite *s, const char *expr, enum dtype t, unsigned from, int step) {
   enum { B = 128, SIZE = 1024 };
   if (!case_begin(s, "address %s of %s", expr, dtype_name(t)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of the language's types as the references compute with them: integers as 64 bits that
-// wrap as their type does, floating point as double that is rounded only where the language rounds.
+// Numbers of the language's types for the references: integers as 64 bits that
+// wrap at their type's width, floats as double, rounded only where the language rounds.
 #ifndef TESTS_LANGUAGE_NUM_H
 #define TESTS_LANGUAGE_NUM_H
 
@@ -23,8 +23,8 @@ double num_double(struct num v);
 // x.to(type): rounds to nearest even, truncates toward zero, wraps, compares with 0 for int1.
 struct num num_cast(struct num v, enum dtype to);
 
-// The type that operands of a binary operator meet in (section 4.3 of lang/REFERENCE.md);
-// DTYPE_NONE where they do not. `divides`: `/` and `%`.
+// The promoted type of a binary operator's operands (section 4.3 of lang/REFERENCE.md);
+// DTYPE_NONE if there is none. `divides`: `/` and `%`.
 enum dtype num_promote(enum dtype a, enum dtype b, bool divides);
 
 char num_kind(enum dtype t);            // 'b' int1, 'i', 'u', 'f', '8': 8-bit floating point
@@ -33,7 +33,7 @@ double num_largest(enum dtype t);       // finite
 int64_t num_min(enum dtype t);          // of an integer type
 int64_t num_max(enum dtype t);          // of an integer type; of u64 its bits
 
-// Whether `got` is what `want` may round to: within `ulps` units of its last place or `atol`.
+// Whether `got` is within `ulps` units in the last place, or `atol`, of `want`.
 bool num_agrees(struct num got, struct num want, double ulps, double atol);
 void num_text(struct num v, char *text, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs small programs in all their forms.
+// Runs small programs for all types, shapes and values of n.
 #include "program.h"
 
 #include <stdio.h>

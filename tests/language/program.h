@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs: statements that compute `r` from `a` and the scalar integer n. Each is run with a
-// scalar, a line and a matrix as `a`, in several types, for several n.
+// Small programs: statements that compute `r` from `a` and the scalar integer n. Each runs with a
+// scalar, a vector and a matrix as `a`, in several types, for several n.
 #ifndef TESTS_LANGUAGE_PROGRAM_H
 #define TESTS_LANGUAGE_PROGRAM_H
 

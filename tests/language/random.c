@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers: Philox with ten rounds, of 32 and 64 bits, and what is made of it.
+// Random numbers: Philox with ten rounds, of 32 and 64 bits, and functions that use it.
 #include "suite.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static void philox64(uint64_t c[4], uint64_t k0, uint64_t k1, unsigned rounds) {
   }
 }
 
-// The numbers of randint4x; the offset's high word counts where it has one.
+// The numbers of randint4x; a 64-bit offset's high word counts.
 static void numbers(uint64_t seed, uint64_t offset, unsigned rounds, uint32_t ret[4]) {
   ret[0] = (uint32_t)offset;
   ret[1] = (uint32_t)(offset >> 32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions: every function and type, along every axis of ranks 1 to 4, with one to sixteen
-// warps; NaN and ties; functions of one's own, over tuples too; masked rows.
+// warps; NaN and ties; custom combine functions, also of tuples; masked rows.
 #include "across.h"
 
 #include <math.h>
@@ -155,7 +155,7 @@ static void by_name(struct suite *s) {
       }
 }
 
-// ---- every number of warps; types that are rarer ----
+// ---- every number of warps; rarer types ----
 
 static void by_warps(struct suite *s) {
   for (size_t k = 0; k < across_shape_count; k++)
@@ -179,7 +179,7 @@ static void rare_types(struct suite *s) {
 
 // ---- options ----
 
-// Sums of what does not add exactly.
+// Sums with rounding errors.
 static void inexact(struct suite *s, enum dtype t, struct tile shape, unsigned axis,
                     unsigned warps) {
   struct across a = {.in = shape,
@@ -327,7 +327,7 @@ static void options(struct suite *s) {
   nans(s);
 }
 
-// ---- functions of one's own ----
+// ---- custom combine functions ----
 
 static void r_product(const struct num *line, size_t n, struct num *ret, double *ret_atol,
                       const void *user) {
@@ -407,7 +407,7 @@ static void own(struct suite *s, struct tile shape, unsigned axis, unsigned warp
 
 // ---- tuples of different types ----
 
-// The sum of the line, its length, and where `user` says so its largest element as int16.
+// The sum of the line, its length, and if `user` is set its largest element as int16.
 static void r_tuple(const struct num *line, size_t n, struct num *ret, double *ret_atol,
                     const void *user) {
   uint64_t sum = n;
@@ -425,8 +425,8 @@ static const char tuple_functions[] =
     "@jit\ndef add2(a, b, c, d):\n    return a + c, b + d\n\n"
     "@jit\ndef add_max(a, b, m, c, d, n):\n    return a + c, b + d, tl.maximum(m, n)\n\n";
 
-// A GPU reduces integers of a warp by one instruction, other values in five steps: both meet here.
-// A third of the kinds at each number.
+// A GPU reduces integers of a warp with one instruction (redux), other values in five shuffles:
+// tests both, with a third of the kinds at each number of warps.
 static void tuples(struct suite *s, struct tile shape, unsigned axis, unsigned warps,
                    unsigned number) {
   static const struct {
@@ -464,7 +464,7 @@ static void tuples(struct suite *s, struct tile shape, unsigned axis, unsigned w
   }
 }
 
-// ---- rows that end anywhere ----
+// ---- rows of any length ----
 
 static void row_sums(struct suite *s, unsigned n, unsigned block, unsigned warps) {
   enum { ROWS = 5 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans: cumsum, cumprod and functions of one's own, forward and in reverse, along every axis of
+// Scans: cumsum, cumprod and custom functions, forward and in reverse, along every axis of
 // ranks 1 to 4, with one to sixteen warps.
 #include "across.h"
 
@@ -12,7 +12,7 @@ struct row {
   enum dtype type; // of the result
 };
 
-// Element k of the line as the scan meets it.
+// Element k of the line in scan order.
 static size_t nth(const struct row *r, size_t n, size_t k) { return r->reverse ? n - 1 - k : k; }
 
 static void r_cumsum(const struct num *line, size_t n, struct num *ret, double *ret_atol,
@@ -84,7 +84,7 @@ static enum dtype sum_type(enum dtype t) {
 
 static enum dtype product_type(enum dtype t) { return t == DTYPE_BF16 ? DTYPE_F32 : t; }
 
-// 1 or -1, now and then 2 or 1/2: products stay exact.
+// 1 or -1, sometimes 2 or 1/2: products stay exact.
 static void fill_factors(struct suite *s, struct array *a) {
   for (size_t i = 0; i < a->count; i++) {
     uint64_t r = random_bits(s);

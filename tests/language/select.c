@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// where, minimum, maximum, clamp, fma, umulhi, cdiv: functions of two and three operands, with NaN
-// and signed zeros among them.
+// where, minimum, maximum, clamp, fma, umulhi, cdiv: functions of two and three operands, including
+// NaN and signed zeros.
 #include "suite.h"
 
 #include <math.h>
@@ -117,7 +117,7 @@ static void clamps(struct suite *s, enum dtype t) {
   }
 }
 
-// ---- arithmetic of three operands, and with halves ----
+// ---- arithmetic of three operands, and in half precision ----
 
 static struct num r_fma(const struct num *in, const void *user) {
   (void)user;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on shapes: where each element of the result comes from, in ranks 1 to 5, for types of
-// every width and from one warp to eight.
+// Shape operations, checked by the source of each element, in ranks 1 to 5, for types of
+// every width and one to eight warps.
 #include "tile.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static size_t permuted(const struct tile_kernel *k, const unsigned *index, const
   return tile_linear(k->in[0], from);
 }
 
-// The expression: `before`, and where there is an `after` the order between the two.
+// The expression: `before`, then the order of axes and `after` if there is one.
 static void permutation(struct suite *s, struct tile t, const unsigned *order, const char *before,
                         const char *after) {
   char expr[64], name[160], list[32] = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort, argsort, topk, flip, gather, histogram: what puts elements elsewhere by their values or
+// sort, argsort, topk, flip, gather, histogram: operations that move elements by their values or
 // indices.
 #include "across.h"
 

@@ -15,7 +15,7 @@ const enum dtype number_types[12] = {DTYPE_I8,  DTYPE_I16,  DTYPE_I32, DTYPE_I64
                                      DTYPE_U8,  DTYPE_U16,  DTYPE_U32, DTYPE_U64,
                                      DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64};
 
-// ---- the whole ----
+// ---- the suite ----
 
 static const char *running = ""; // for the handler
 
@@ -39,7 +39,7 @@ int suite_open(struct suite *s) {
                                                                      : 1; // TAP skips by the plan
   }
   running = s->name;
-  // On a stack of its own, since the kernel's may be what is full.
+  // Runs on a separate stack, since the kernel's may have overflowed.
   static char stack[1 << 16];
   sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
   struct sigaction act = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
@@ -58,7 +58,7 @@ int suite_close(struct suite *s) {
   return s->failed != 0;
 }
 
-// ---- which cases ----
+// ---- selecting cases ----
 
 static uint64_t hash_of(const char *text) {
   uint64_t h = 1469598103934665603u;
@@ -176,7 +176,7 @@ void case_int(struct suite *s, int32_t value) { case_arg(s, tile_arg_i32(value))
 
 // ---- launching ----
 
-// Opens the case's kernel, unless it is the last one's.
+// Opens the case's kernel, unless it equals the last one's.
 static bool open_kernel(struct suite *s) {
   const char *text = strbuf_cstr(&s->text);
   if (s->o.print) {
@@ -222,7 +222,7 @@ static bool launch(struct suite *s, tile_grid grid) {
   return true;
 }
 
-// Guards and inputs are as they were.
+// Checks that guards and inputs are unchanged.
 static void check_bystanders(struct suite *s) {
   for (unsigned i = 0; i < s->array_count; i++) {
     const struct array *a = &s->arrays[i];
@@ -248,7 +248,7 @@ bool case_run(struct suite *s, unsigned programs) {
   return case_run_grid(s, (tile_grid){programs, 1, 1});
 }
 
-// The outputs hold again what they held before the first launch.
+// Restores the outputs' contents from before the first launch.
 static void rewind_outputs(struct suite *s, char *const results[SUITE_ARRAYS], bool to_result) {
   for (unsigned i = 0; i < s->array_count; i++) {
     struct array *a = &s->arrays[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conformance suite: tables of what the language has, each row a kernel's text, compiled
+// The conformance suite: tables of the language's features; each row is a kernel's text, compiled
 // through the public API, launched, and compared with a reference in double precision or 64-bit
-// integers. One TAP line a case.
+// integers. One TAP line per case.
 //
 //   if (!case_begin(s, "add f32 n=%d", n)) return;
 //   case_source(s, "@jit\ndef k(x, out, n):\n ...");
@@ -12,8 +12,8 @@
 //     for (...) case_expect(s, out, i, want, ulps, atol);
 //   case_end(s);
 //
-// Arguments are passed in the order in which inputs, outputs and numbers were made. On the CPU
-// and in simulations every launch is checked (accesses outside, races in shared memory). All arrays
+// Arguments are passed in the order in which inputs, outputs and numbers are created. On the CPU
+// and on simulated GPUs every launch is checked (bounds, shared-memory races). All arrays
 // are poisoned and guarded; inputs must be unchanged.
 #ifndef TESTS_LANGUAGE_SUITE_H
 #define TESTS_LANGUAGE_SUITE_H
@@ -67,12 +67,12 @@ struct suite {
   bool is_failed;
 };
 
-// -1 when the device of the options is open, else how the program ends (0 and an empty plan without
-// one).
+// Opens the device of the options. -1, or the exit status of the program if that fails (0 and an
+// empty plan without a device).
 int suite_open(struct suite *s);
 int suite_close(struct suite *s); // prints the plan; the program's exit status
 
-// False when the case is not to be run.
+// False if the options skip the case.
 bool case_begin(struct suite *s, const char *fmt, ...) PRINTF(2, 3);
 void case_end(struct suite *s);
 void case_source(struct suite *s, const char *fmt, ...) PRINTF(2, 3); // appends
@@ -86,16 +86,16 @@ struct array *case_inout(struct suite *s, enum dtype type, size_t count);
 void case_int(struct suite *s, int32_t value);
 void case_arg(struct suite *s, tile_arg arg);
 
-// Compiles, launches `programs` along x, brings the arrays back. False after a failure.
+// Compiles, launches `programs` along x, copies the arrays back. False after a failure.
 bool case_run(struct suite *s, unsigned programs);
 bool case_run_grid(struct suite *s, tile_grid grid);
-// Launches again with the same arguments, `times` times: the outputs must be the same to the bit.
+// Launches again with the same arguments, `times` times: the outputs must have the same bits.
 void case_repeat(struct suite *s, tile_grid grid, unsigned times);
 // The kernel must not compile, with this diagnostic.
 void case_refuse(struct suite *s, const char *code);
 
 void case_fail(struct suite *s, const char *fmt, ...) PRINTF(2, 3); // the first one is shown
-// ulps 0: to the last bit, the sign of zero too.
+// ulps 0: equal bits, including the sign of zero.
 void case_expect(struct suite *s, const struct array *a, size_t i, struct num want, double ulps,
                  double atol);
 void case_expect_untouched(struct suite *s, const struct array *a, size_t i);
@@ -117,7 +117,7 @@ double random_unit(struct suite *s); // [0, 1)
 struct num draw_num(struct suite *s, enum dtype type, enum draw how);
 void array_draw(struct suite *s, struct array *a, enum draw how);
 
-// ---- one kernel for whatever works element by element ----
+// ---- one kernel for all elementwise operations ----
 struct elementwise {
   const char *expr; // of a, b, c; becomes `r`
   unsigned arity;

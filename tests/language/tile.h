@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of tiles: indices, and the text of offsets that a kernel loads and stores a tile with.
+// Shapes of tiles: indices, and the source text of a tile's offsets.
 #ifndef TESTS_LANGUAGE_TILE_H
 #define TESTS_LANGUAGE_TILE_H
 
@@ -41,7 +41,7 @@ struct tile_kernel {
 };
 void tile_kernel_source(struct suite *s, const struct tile_kernel *k);
 
-// An operation that moves elements: the one of the result at `index` is that of operand
+// An operation that moves elements: the result's element at `index` is the element of operand
 // *ret_operand at the returned offset.
 typedef size_t (*source_fn)(const struct tile_kernel *k, const unsigned *index,
                             const unsigned *param, unsigned *ret_operand);

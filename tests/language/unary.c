@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unary operators and those functions of one operand that are exact.
+// Unary operators and exact functions of one operand.
 #include "suite.h"
 
 #include <math.h>

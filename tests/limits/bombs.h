@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs that make large inputs, and what tilec has to say to each.
+// Generators of inputs that are small to describe and large to compile, with tilec's expected
+// message.
 #ifndef TILE_TESTS_LIMITS_BOMBS_H
 #define TILE_TESTS_LIMITS_BOMBS_H
 
@@ -10,7 +11,7 @@ struct bomb {
   void (*write)(FILE *f, int size); // the input, of `size` parts
   int size;
   const char *options; // of tilec, separated by spaces
-  const char *want;    // "" where it is compiled, else the code of the refusal
+  const char *want;    // "" if it compiles, else the code of the error
 };
 
 extern const struct bomb language_bombs[], graph_bombs[],

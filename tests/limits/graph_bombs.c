@@ -13,8 +13,8 @@ static void head(FILE *f, const char *inputs) {
   fprintf(f, "class GraphModule(torch.nn.Module):\n    def forward(self, %s):\n", inputs);
 }
 
-// A chain: each line is `text` with the numbers of its value, of the one before and of the one
-// before that.
+// A chain: each line is `text` with the numbers of its value and of the two previous
+// values.
 static void chain(FILE *f, int size, const char *type, const char *text) {
   char input[256];
   snprintf(input, sizeof input, "v0: \"%s\"", type);

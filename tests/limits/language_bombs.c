@@ -226,7 +226,7 @@ static void loops_in_row(FILE *f, int size) {
   fputs("  store(p, y)\n", f);
 }
 
-// Loops in loops, each with reductions, that need barriers.
+// Nested loops with reductions, which need barriers.
 static void barrier_nest(FILE *f, int size) {
   head(f);
   fputs("  y = load(p)\n", f);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs that are small to write and large to compile end soon and in little memory: right, or
-// refused with a code. Each is run by tilec as a process of its own; its processor time and its
-// peak of memory are those that the kernel counted (wait4). Prints TAP. usage: test-limits TILEC
-// [NAME...]
+// Compiles inputs that are small to describe and large to compile. Each must finish within limits
+// of time and memory, successfully or with the expected code. tilec runs in a separate process;
+// wait4 reports its processor time and peak memory. Prints TAP. usage: test-limits TILEC [NAME...]
 #include "tests/limits/bombs.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of functions. References without a function of the C library are computed here.
+// The table of functions, and references that the C library lacks.
 #include "functions.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static real cospi(real x) {
     return 0;
   return r <= 0.25L ? cosl(pi * r) : r <= 0.75L ? sinl(pi * (0.5L - r)) : -cosl(pi * (1 - r));
 }
-// By the asymptotic series where erfc would vanish.
+// By the asymptotic series where erfc underflows.
 static real erfcx(real x) {
   if (x < 100)
     return expl(x * x) * erfcl(x);
@@ -79,7 +79,7 @@ static real peak_lgamma(const double *x) {
   return x[0] < -2 && !isinf(x[0]) ? 1 + fabsl(lgammal(-(real)x[0])) : 0;
 }
 
-// ---- inverse functions, by Newton's method on the logarithm of what they invert ----
+// ---- inverse functions, by Newton's method on the logarithm of the function ----
 
 static real erfcinv_tail(real y) { // 0 < y <= 1/2
   real l = -logl(y), z = sqrtl(l);

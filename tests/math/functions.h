@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mathematical functions that are measured, with references in long double.
+// The tested mathematical functions, with references in long double.
 #ifndef TILE_TESTS_MATH_FUNCTIONS_H
 #define TILE_TESTS_MATH_FUNCTIONS_H
 
@@ -12,7 +12,7 @@ struct function {
   real (*one)(real); // one of these
   real (*two)(real, real);
   real (*three)(real, real, real);
-  double lo, hi;            // where arguments lie densely, beside those of all magnitudes
+  double lo, hi;            // range of dense arguments, besides those of all magnitudes
   double f32_cap, f64_cap;  // no documented error may be larger, in ulp; 0: not in this type
   double smallest, largest; // magnitudes of arguments that count, where not all do (0: all)
   // Near zeros, errors of f64 count in ulp of what the function is around them (NULL: of its

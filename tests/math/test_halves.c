@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast functions where they are for: of every half, rounded to that half. Errors in ulp of the
+// The fast functions for every f16 and bf16 argument, rounded to that type. Errors in ulp of the
 // exact result; 0.5 is a correctly rounded one.
 #include "functions.h"
 
@@ -97,7 +97,7 @@ START_TEST(every_half) {
   double worst = 0, at = 0;
   for (uint32_t i = 0; i < COUNT; i++) {
     double x = decoded(h, (uint16_t)i);
-    // What is subnormal as an f32, and what an f32 makes of it, is 0 on a GPU.
+    // On a GPU, subnormal f32 arguments and results are 0.
     if ((h->type == TILE_BF16 && (x < b->from || fabs(x) < 0x1p-124)) || (isinf(x) && x < 0))
       continue;
     double error = error_of(h, decoded(h, got[i]), reference(b->name, x));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the errors of the mathematical functions in ulp (units in the last place of the exact
-// result) on a device, and fails when one is larger than docs/math.md says. With --update the
-// document gets what was measured.
+// result) on a device, and fails if one exceeds docs/math.md. --update writes the measured errors
+// to the document.
 #include "functions.h"
 
 #include <tile/tile.h>
@@ -35,7 +35,7 @@ static void need(tile_status status) {
   exit(1);
 }
 
-// ---- what a type can hold ----
+// ---- ranges of types ----
 
 struct format {
   tile_type type;
@@ -91,7 +91,7 @@ static const double special[] = {0.0,  -0.0, INFINITY, -INFINITY, NAN,  1,  -1, 
 
 static double number(int exponent, double fraction) { return ldexp(1 + fraction, exponent); }
 
-// Numbers of every exponent, subnormal ones among them, and densely from lo to hi.
+// Numbers of every exponent, including subnormals, and dense samples from lo to hi.
 static void add_unary(struct inputs *in, const struct function *fn, const struct format *f) {
   uint64_t state = 1;
   int per_exponent = f->bytes == 4 ? 64 : 12;
@@ -134,7 +134,7 @@ static void add_tuples(struct inputs *in, const struct function *fn, const struc
   }
 }
 
-// Every order with numbers of all magnitudes, and densely from lo to hi.
+// Every order with numbers of all magnitudes, and dense samples from lo to hi.
 static void add_orders(struct inputs *in, const struct function *fn, const struct format *f) {
   uint64_t state = 3;
   for (int n = 1 - fn->orders; n < fn->orders; n++) {
@@ -220,7 +220,7 @@ static double error_of(const struct format *f, double got, real want, real peak)
   real g = (real)got;
   if (isinf(got)) // the number after the largest one
     g = copysignl(largest + ulp(f, largest), g);
-  // GPUs take subnormal numbers for 0 in exp2 and its like.
+  // GPUs flush subnormal numbers to 0 in exp2 and similar instructions.
   if (!on_cpu() && fabsl(want) <= ldexpl(1, f->min_exponent) && fabsl(g) <= fabsl(want))
     return 0;
   if (want == 0 && g == 0 && signbit(want) != signbit(g))
@@ -244,8 +244,8 @@ static bool counts(const struct function *fn, const double *x) {
   return true;
 }
 
-// The error against the result of the arguments with subnormal numbers taken for 0, as GPUs take
-// them in the approximations of f32; infinite where no argument is subnormal.
+// The error relative to the result with subnormal arguments flushed to 0, as GPUs do
+// in f32 approximations; infinite if no argument is subnormal.
 static double error_flushed(const struct function *fn, const struct format *f, const double *x,
                             double got) {
   double at[MAX_ARGS];
@@ -293,7 +293,7 @@ static double cap_of(const struct function *fn, const struct format *f) {
 
 // ---- the document: rows "| `name` | f32 | f64 | ..." ----
 
-// The rest of the row of a function behind its name, or NULL.
+// The rest of a function's row after its name, or NULL.
 static char *row_of(char *line, const char *name) {
   char start[64];
   snprintf(start, sizeof start, "| `%s` |", name);
@@ -396,7 +396,7 @@ START_TEST(test_function) {
 }
 END_TEST
 
-// Asked in a process of its own: CUDA must not start before Check forks.
+// Runs in a child process, since CUDA must not be initialised before Check forks.
 static bool has_gpu(void) {
   fflush(NULL);
   pid_t child = fork();

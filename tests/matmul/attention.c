@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flash attention, forward: two products in one loop, between them a softmax that is made as the
-// loop goes; the sums of the second are rescaled in their registers.
+// Flash attention, forward: two products in one loop with an online softmax between them, which
+// rescales the accumulators of the second.
 #include "product.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@ struct attention {
   enum dtype bias_type;
 };
 
-// What changes the scores: a tile of the program's own, read in every iteration. Its rows are S
-// apart.
+// Variants that change the scores: a tile read in every iteration, with row stride
+// S.
 static const char *const bias_names[] = {"", " added", " started", " of keys", " chosen"};
 static const char *const load_bias[] = {
     "",
@@ -36,7 +36,7 @@ static const char *const score[] = {
 
 static const char *const form_names[] = {"pointers", "transposed", "block pointers"};
 
-// How the tile of K, with its rows as columns, and that of V are loaded.
+// How the (transposed) tile of K and that of V are loaded.
 static const char *const load_k[] = {
     "        kt = load(k_ptr + (j + n)[None, :] * D + d[:, None], mask=(j + n)[None, :] < N, "
     "other=0)\n",
@@ -108,7 +108,7 @@ static double biased(const struct attention *a, struct matrix bias, double produ
   }
 }
 
-// One row of the result; x: queries, keys, values, what changes the scores.
+// One row of the result; x: queries, keys, values, and the tile that changes the scores.
 static void expect_row(struct suite *s, const struct attention *a, const struct matrix x[4],
                        const struct array *out, size_t head, size_t row, double scale) {
   double p[4096], most = -INFINITY, total = 0, bits = a->type == DTYPE_F16 ? 0x1p-9 : 0x1p-6;
@@ -169,14 +169,14 @@ static void attention_case(struct suite *s, const struct attention *a) {
   case_end(s);
 }
 
-// Of the rings that keys, values and what is added travel through.
+// Bytes of the rings of keys, values and the addend.
 static size_t ring_bytes(const struct attention *a) {
   size_t keys = (size_t)a->bn * a->depth * 2 * 2;
   size_t added = (size_t)a->bm * a->bn * dtype_bits(a->bias_type) / 8;
   return a->stages * (keys + added);
 }
 
-// Tiles that are added, loaded beside the operands of the products.
+// Added tiles, loaded with the operands of the products.
 static void test_biases(struct suite *s) {
   static const enum dtype types[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32};
   static const unsigned lengths[] = {64, 144, 200, 1024, 2000};
@@ -225,7 +225,7 @@ void test_attention(struct suite *s, const struct settings *t) {
           if (!s->on_processor || (half ^ causal ^ (i & 1)) == 0)
             attention_case(s, &a);
         }
-  // Sums, scores and queries would take more registers than there are: queries stay in their
+  // Accumulators, scores and queries need more registers than there are: queries stay in their
   // buffer.
   for (int causal = 0; causal < 2; causal++) {
     struct attention a = {.type = DTYPE_F16,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which products are tested. `shapes`: the forms that people write matrix products in, every type,
+// The tested products. `shapes`: common forms of matrix products with every type,
 // number of warps and number of stages, sizes around blocks and powers of two. `forms`: every form.
-// `random`: random types, blocks, warps, stages and forms at small sizes, which the CPU runs under
-// its check for races.
+// `random`: random types, blocks, warps, stages and forms at small sizes, which the CPU runs with
+// race detection.
 #include "product.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static const struct blocks blocks[] = {
 
 static size_t cdiv(size_t a, size_t b) { return (a + b - 1) / b; }
 
-// What the kernel computes, the masked part included: the CPU does some 10^7 of it a second.
+// The kernel's work including the masked part: the CPU does some 10^7 operations a second.
 static double work(const struct product *p) {
   struct blocks b = p->block;
   double k = (double)cdiv(p->k, b.k) * b.k;
@@ -44,7 +44,7 @@ static const struct types cast_types[] = {
     {DTYPE_BF16, DTYPE_I8, DTYPE_F32, DTYPE_F32, NULL, 0, 0x1p-23},
 };
 
-// What is given stays; what is NULL or 0 is picked. False where nothing that fits was found.
+// Picks the fields that are NULL or 0. False if no choice fits.
 static bool pick_kernel(uint64_t *state, const struct product *given, double most,
                         struct product *ret) {
   for (unsigned tries = 0; tries < 200; tries++) {
@@ -72,7 +72,7 @@ static bool pick_kernel(uint64_t *state, const struct product *given, double mos
   return false;
 }
 
-// Sizes around multiples of a block; half of them multiples of 16, which copies can be wide for.
+// Sizes around multiples of a block; half of them are multiples of 16, which allow wide copies.
 static size_t around(uint64_t *state, size_t block) {
   const size_t wide[] = {16, block, block + 16, 2 * block, 3 * block};
   const size_t any[] = {1, block / 2, block - 1, block + 1, 2 * block + 5};
@@ -81,7 +81,7 @@ static size_t around(uint64_t *state, size_t block) {
   return v ? v : 1;
 }
 
-// Loops of no iteration, and of fewer and more than there are stages.
+// Loops with no iteration, and with fewer and more iterations than stages.
 static size_t around_k(uint64_t *state, size_t block) {
   const size_t wide[] = {0,         16,        block,          block + 16, 2 * block,
                          3 * block, 5 * block, 4 * block + 16, 7 * block,  8 * block + 16};
@@ -89,7 +89,7 @@ static size_t around_k(uint64_t *state, size_t block) {
   return below(state, 3) ? wide[below(state, COUNT_OF(wide))] : any[below(state, COUNT_OF(any))];
 }
 
-// Finds sizes for the kernel that the form and the bound allow.
+// Finds sizes that the form and the limit allow.
 static bool pick_sizes(uint64_t *state, struct product *p, const size_t *sizes, size_t count,
                        double most) {
   struct product tried = *p;

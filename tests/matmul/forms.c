@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms that kernels with matrix products are written in.
+// Source forms of kernels with matrix products.
 #include "prepare.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static const char by_hand[] = // the next tiles are loaded before the product
 static const char static_range[] =
     POINTERS ZEROS "    for i in tl.static_range(0, 3):\n" LOAD_BOTH DOT ADVANCE;
 
-// ---- several tiles a program ----
+// ---- several tiles per program ----
 
 static const char persistent[] =
     "@jit\n"
@@ -128,7 +128,7 @@ static const char split[] =
     "    mask = (am[:, None] < M) & (bn[None, :] < N)\n"
     "    atomic_add(c_ptr + am[:, None] * scm + bn[None, :], acc.to(OUT), mask=mask)\n";
 
-// ---- what else is loaded ----
+// ---- additional loads ----
 
 static const char gathered_rows[] =
     "    rows = load(x_ptr + am, mask=am < M, other=0)\n"
@@ -157,7 +157,7 @@ static const char other_and_masks[] = POINTERS ZEROS TURNS
     "        b = load(b_at, mask=(bn[None, :] < N) & (k[:, None] < K - i * BK), other=2)\n" DOT
         ADVANCE;
 
-// ---- operands that are computed ----
+// ---- computed operands ----
 
 static const char cast_a[] =
     POINTERS ZEROS TURNS LOAD_BOTH "        acc = tl.dot(a.to(b.dtype), b, acc$)\n" ADVANCE;
@@ -190,7 +190,7 @@ static const char no_loads[] = // A is made of the indices alone
     "        a = ((am[:, None] + i * BK + k[None, :]) % 3).to(b.dtype)\n" DOT
     "        b_at += BK * sbk\n";
 
-// ---- what else is done in the loop ----
+// ---- other operations in the loop ----
 
 static const char two_products[] = POINTERS
     "    d_at = b_ptr + k[:, None] * sbk + (N - 1 - bn)[None, :] * sbn\n" ZEROS
@@ -216,7 +216,7 @@ static const char skipped_iterations[] = POINTERS ZEROS TURNS
     "            b = load(b_at, mask=(k[:, None] < K - i * BK) & (bn[None, :] < N), other=0)\n"
     "            acc = tl.dot(a, b, acc$)\n" ADVANCE;
 
-// ---- behind the loop ----
+// ---- epilogues ----
 
 static const char epilogue[] = POINTERS ZEROS TURNS LOAD_BOTH DOT ADVANCE
     "    acc = acc + load(x_ptr + bn, mask=bn < N, other=0)[None, :].to(ACC)\n"

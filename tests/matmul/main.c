@@ -4,9 +4,9 @@
 //   [--seed N]
 //   [--repeats N]
 //               [--every K] [--match TEXT] [--case NAME] [--target T] [--list] [--print]
-// Without parts all are run. --count random cases from --seed on; --repeats launches of each case
-// have to give the same result to the bit; --target sm_80 tests that path on newer GPUs. The rest
-// is as in the conformance suite.
+// Without parts all are run. --count random cases start at --seed; --repeats launches of each case
+// must give the same bits; --target sm_80 tests that path on newer GPUs. Other options are those
+// of the conformance suite.
 #include "product.h"
 
 #include <stdio.h>

@@ -23,7 +23,7 @@ void array_poison(struct array *x) {
   memset(x->host, dtype_is_float(x->type) ? 0xff : 0x7d, x->count * dtype_bytes(x->type));
 }
 
-// The stored forms of the integers from -limit to limit.
+// The bit patterns of the integers from -limit to limit.
 struct encoded {
   unsigned count;
   double value[256];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices in double precision beside the arrays of a case, and the comparison of a product with
-// A B. Elements are small integers, of which every sum is exact in whatever order it is made, or
-// numbers between -1 and 1, of which sums have an error that is bounded.
+// Matrices in double precision, stored beside the arrays of a case, and the comparison of a product
+// with A B. Elements are small integers, whose sums are exact in any order, or
+// numbers between -1 and 1, whose sums have a bounded error.
 #ifndef TESTS_MATMUL_MATRIX_H
 #define TESTS_MATMUL_MATRIX_H
 
@@ -16,7 +16,7 @@ struct matrix matrix_new(struct suite *s, size_t rows, size_t columns);
 // The row of a matrix.
 double *matrix_row(struct matrix m, size_t row);
 
-// How a matrix lies in an array: element (i, j) at first + i * row + j * column.
+// The layout of a matrix in an array: element (i, j) at first + i * row + j * column.
 struct strides {
   size_t first, row, column;
 };
@@ -24,7 +24,7 @@ struct strides {
 // Draws integers of at most `limit` (0: numbers between -1 and 1) into the matrix and its array.
 void matrix_draw(struct suite *s, struct matrix m, struct array *x, struct strides strides,
                  int limit);
-// All of an array becomes NaN, or what stands out among integers: matrices are drawn over it.
+// Fills an array with NaN, or with an outlier for integers, before matrices are drawn into it.
 void array_poison(struct array *x);
 
 // start + a b, then `finish` of it.

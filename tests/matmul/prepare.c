@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the matrices where the form of a kernel changes them, and which products a form
-// is for.
+// Changes matrices for forms of kernels that transform them, and decides which products a form
+// supports.
 #include "prepare.h"
 
 #include <string.h>
@@ -218,7 +218,7 @@ void p_chained(struct product_run *r) {
   r->e.b = b;
 }
 
-// One tile along N; sums as operands stay exact.
+// One tile along N; sums that become operands stay exact.
 bool fits_chained(const struct product *p) {
   const struct types *t = p->types;
   bool is_wide = t->a == DTYPE_F16 || t->a == DTYPE_BF16 || t->a == DTYPE_F64 ||

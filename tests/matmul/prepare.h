@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forms of kernels (forms.c) do to the matrices: p_NAME makes the array x of a form and
-// changes what is expected, fits_NAME says which products it is for.
+// Functions of the forms of kernels (forms.c): p_NAME makes the array x of a form and
+// changes the expected result; fits_NAME says which products it supports.
 #ifndef TESTS_MATMUL_PREPARE_H
 #define TESTS_MATMUL_PREPARE_H
 

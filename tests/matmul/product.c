@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one product: writes its kernel, draws the matrices, launches, compares.
+// Runs one product: generates its kernel, draws the matrices, launches, compares.
 #include "product.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Sums on tensor cores: products are exact, sums of 8-bit floats keep 13 bits after the point.
+// Accumulation on tensor cores: products are exact, sums of 8-bit floats keep 13 fraction bits.
 const struct types product_types[] = {
     {DTYPE_F16, DTYPE_F16, DTYPE_F32, DTYPE_F16, NULL, 0, 0x1p-23},
     {DTYPE_BF16, DTYPE_BF16, DTYPE_F32, DTYPE_F32, NULL, 0, 0x1p-23},
@@ -78,7 +78,7 @@ static void write_kernel(struct suite *s, const struct product *p) {
 
 // ---- its arguments ----
 
-// Sums stay exact in f16 and in the 13 bits that 8-bit floats are added up with.
+// Sums stay exact in f16 and in the 13 fraction bits of 8-bit float accumulation.
 static int integer_limit(const struct product *p) {
   const struct types *t = p->types;
   if (p->is_rounded)
@@ -93,7 +93,7 @@ static size_t padded(size_t length, unsigned pad) {
   return pad == 16 ? (length + 31) / 16 * 16 : length + pad;
 }
 
-// A matrix in its array, with what must not be read between its rows (or columns).
+// Stores a matrix in its array, with values that must not be read between its rows (or columns).
 static struct array *stored(struct suite *s, enum dtype type, size_t rows, size_t columns,
                             bool by_columns, unsigned pad, struct strides *ret) {
   size_t length = padded(by_columns ? rows : columns, pad), lines = by_columns ? columns : rows;

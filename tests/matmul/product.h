@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One matrix product: types, sizes, blocks, and the form that the kernel is written in.
+// One matrix product: types, sizes, blocks, and the form of its kernel.
 #ifndef TESTS_MATMUL_PRODUCT_H
 #define TESTS_MATMUL_PRODUCT_H
 
@@ -8,7 +8,7 @@
 struct types {
   enum dtype a, b, acc, out;
   const char *precision; // of tl.dot, or NULL
-  double product, step;  // what is lost of a product and of a sum
+  double product, step;  // relative error of a product and of a sum
 };
 
 struct blocks {
@@ -26,7 +26,7 @@ struct product {
   bool is_rounded;           // numbers between -1 and 1 instead of integers
 };
 
-// While a product is tested.
+// The state of a test of one product.
 struct product_run {
   struct suite *s;
   const struct product *p;
@@ -39,13 +39,13 @@ struct product_run {
 
 // A way to write the kernel. Kernels are
 //   k(a_ptr, b_ptr, c_ptr, x_ptr, M, N, K, sam, sak, sbk, sbn, scm)
-// with the constants BM, BN, BK, STAGES, ACC, OUT; $ stands for the options of tl.dot.
+// with the constants BM, BN, BK, STAGES, ACC, OUT; $ is replaced by the options of tl.dot.
 struct form {
   const char *name;
   bool whole_text; // the body is a function of its own; otherwise it makes `acc` from
                    // am, bn and k, the indices along M, N and K of a tile
   const char *body;
-  // Makes the array x and changes what is expected; or NULL: x is of no use.
+  // Makes the array x and changes the expected result; NULL: x is unused.
   void (*prepare)(struct product_run *r);
   bool (*fits)(const struct product *p); // or NULL: any
 };
@@ -57,9 +57,9 @@ const struct form *form_named(const char *name);
 extern const struct types product_types[];
 extern const size_t product_types_count;
 
-// What the stages of both operands take.
+// Shared memory of the stages of both operands.
 size_t product_shared_bytes(const struct product *p);
-// Whether the blocks fit into registers and shared memory, and the form is for such sizes.
+// Whether the blocks fit in registers and shared memory, and the form supports such sizes.
 bool product_fits(const struct product *p);
 void product_case(struct suite *s, const struct product *p);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios on the C API. Each prints what it computed and answers its first error.
+// Scenarios on the C API. Each prints its results and returns its first error.
 #include "injection.h"
 
 #include <tile/graph.h>
@@ -99,7 +99,7 @@ tile_status call_cached(void) {
   return printed(launch(NULL, false));
 }
 
-// The second time the cache has it, if the file that it imports is as it was.
+// The second call finds the kernel in the cache if its imported file is unchanged.
 tile_status call_imported(void) {
   static const char importing[] =
       "from doubling import twice_of\n"

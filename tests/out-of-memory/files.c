@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the folder that a scenario runs in: read whole, written back, removed.
+// Saves and restores the files of a scenario's folder.
 #include "injection.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios whose allocations are made to fail, one after the other (main.c).
+// Scenarios whose allocations main.c makes fail, one at a time.
 #ifndef TILE_TESTS_OUT_OF_MEMORY_INJECTION_H
 #define TILE_TESTS_OUT_OF_MEMORY_INJECTION_H
 
@@ -12,13 +12,13 @@
 
 struct scenario {
   const char *name;
-  // What tilec is called with; @ in front of a word stands for the project's root, NULL ends. Or a
-  // function on the C API, which prints what it computed.
+  // Arguments of tilec, NULL-terminated; @ at the start of a word means the project's root. Or a
+  // function on the C API, which prints its results.
   const char *words[MAX_WORDS];
   tile_status (*call)(void);
   const char *setup[MAX_WORDS]; // tilec is called with these before, without failures
   const char *spare; // files with this in front need not be there, those of a cache aside
-  bool is_timed;     // numbers of the output differ from run to run: files are not compared
+  bool is_timed;     // output has times, which differ from run to run: files are not compared
 };
 
 extern const struct scenario scenarios[];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens when an allocation of the project's own fails: every scenario runs in forked
-// processes, in which the n-th allocation fails, alone or with all that follow. The outcome must be
-// what it is without failures, byte for byte, or exit status 75 (TILE_OUT_OF_MEMORY of the C API)
-// that says so, with no other output and no file that was not there when the allocation failed. An
-// arena that is used without a handler ends any run. Prints TAP.
+// Tests failing allocations: every scenario runs in forked
+// processes in which the n-th allocation of Tile's code fails, alone or with all later ones. The
+// outcome must be that of a run without failures, byte for byte, or an out-of-memory error with
+// exit status 75 (TILE_OUT_OF_MEMORY in the C API), without other output or new files. Using an
+// arena without an out-of-memory handler ends the run. Prints TAP.
 //
 // usage: test-out-of-memory ROOT [--points K | --all] [--part I/N] [--heap] [--only SCENARIO [N]]
 //                           [--keep] [--list]
-// --points K: at most K values of n a scenario and kind, spread evenly (default 5). --part: every
-// N-th of them, from the I-th. --heap: what the heap is asked for, without single allocations of
-// arenas, which fail where a chunk is full. --list: the scenarios' names.
+// --points K: at most K values of n per scenario and kind, spread evenly (default 5). --part: every
+// N-th of them, from the I-th. --heap: only heap allocations; arena allocations then fail only when
+// they need a new chunk. --list: prints the scenarios' names.
 #include "base/memory.h"
 #include "injection.h"
 #include "tools/tool.h"
@@ -44,7 +44,7 @@ static struct shared { // by parent and child
 static unsigned fail_at;
 static bool fail_later;
 
-// An arena without a handler: the run ends here, and says who asked.
+// An arena without a handler: ends the run with the location of the allocation.
 static void tell_bare(void) {
   void *frames[32];
   backtrace_symbols_fd(frames, backtrace(frames, 32), STDERR_FILENO);
@@ -87,7 +87,7 @@ static int call_api(tile_status (*call)(void)) {
   return s == TILE_OK ? 0 : s == TILE_OUT_OF_MEMORY ? OUT_OF_MEMORY : 100 + (int)s;
 }
 
-// In `folder`, with its outputs in the files out and err. The wait status.
+// Runs in `folder`, with output in the files out and err. Returns the wait status.
 static int run(const struct scenario *s, bool is_setup, const char *folder) {
   fflush(stdout);
   atomic_store(&shared->asked, 0);
@@ -109,7 +109,7 @@ static int run(const struct scenario *s, bool is_setup, const char *folder) {
   return status;
 }
 
-// ---- what is expected ----
+// ---- expected outcomes ----
 
 struct expectation {
   int status;
@@ -118,7 +118,7 @@ struct expectation {
 
 static bool starts(const char *s, const char *with) { return strncmp(s, with, strlen(with)) == 0; }
 
-// Nothing need be kept in a cache.
+// A cache may be empty.
 static bool is_spare(const struct scenario *s, const char *file) {
   return starts(file, "cache/") || (s->spare && starts(file, s->spare));
 }
@@ -142,7 +142,7 @@ static const char *wrong_file(const struct scenario *s, const struct expectation
   return NULL;
 }
 
-// After an error: a file that was not there when the allocation failed; NULL: none.
+// A file that was created after the failed allocation; NULL: none.
 static const char *later_file(const struct expectation *e, const struct files *got) {
   for (unsigned i = 0; i < got->count; i++)
     if (!has_name(&shared->then, got->at[i].name) && !find_file(&e->before, got->at[i].name))
@@ -217,7 +217,7 @@ static void try_point(const struct scenario *s, const struct expectation *e, uns
   fail_at = 0;
   read_files(work, "", &got);
   const char *why = judge(s, e, status, &got, &is_right);
-  // What a failed run leaves on disk must not lead another one astray.
+  // Files that a failed run leaves on disk must not change the result of another run.
   if (!why && (s->call == call_cached || s->call == call_imported)) {
     int again = run(s, false, work);
     free_files(&got);
@@ -249,7 +249,7 @@ static bool try_scenario(const struct scenario *s) {
   unsigned points = options.points && options.points < count ? options.points : count;
   for (unsigned i = options.part; ok && i < points; i += options.parts)
     for (int later = 0; later < 2; later++, tried++) {
-      // Spread evenly, the two kinds between each other; the first and the last are among them.
+      // Spread evenly with the two kinds interleaved, including the first and the last.
       uint64_t twice = points > 1 ? (uint64_t)(2 * i + (unsigned)later) * (count - 1) : 0;
       unsigned n = points == count ? i + 1 : 1 + (unsigned)(twice / (2 * points - 1));
       try_point(s, &e, options.point ? options.point : n, later, &t);
@@ -293,7 +293,7 @@ static bool parse(int argc, char **argv) {
   return true;
 }
 
-// LLVM's targets are initialised once, here, and not in each process.
+// Initialises LLVM's targets once, before the forks.
 static void warm_up(void) {
   const char *const gpu[] = {
       "@tests/out-of-memory/add.tile", "--emit=ptx", "--target", "sm_80", "-o", "/dev/null", NULL};

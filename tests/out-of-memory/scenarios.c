@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of scenarios: what compiles, runs, reads and writes.
+// The table of scenarios: compiling, running, reading and writing.
 #include "injection.h"
 
 #include <stdbool.h>

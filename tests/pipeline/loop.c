@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops out of what people write: pointers that walk, addresses out of the counter or out of other
-// loads, masks and other values, products one behind the other, branches, stores.
+// Loops with common features: advancing pointers, addresses from the counter or from other
+// loads, masks and other values, chained products, branches, stores.
 #include "loop.h"
 
 static unsigned pick(struct suite *s, unsigned n) { return (unsigned)(random_bits(s) % n); }
 
 static struct load random_load(struct suite *s) {
-  // Plain ones more often.
+  // Prefers plain ones.
   struct load l = {.address = pick(s, 3) ? pick(s, 2) : pick(s, ADDRESS_COUNT),
                    .mask = pick(s, 2) ? pick(s, MASK_COUNT) : NO_MASK,
                    .other = pick(s, OTHER_COUNT)};
@@ -45,7 +45,7 @@ static const char *type_name(enum dtype t) {
   return t == DTYPE_F16 ? "tl.float16" : t == DTYPE_BF16 ? "tl.bfloat16" : "tl.float32";
 }
 
-// One operand: its name, and that of its tile's height and width.
+// One operand: its name, and the names of its tile's height and width.
 struct operand {
   const struct load *load;
   const char *name, *height, *width;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop with loads, described by what it does.
+// The description of a loop with loads.
 #ifndef TESTS_PIPELINE_LOOP_H
 #define TESTS_PIPELINE_LOOP_H
 
@@ -33,7 +33,7 @@ struct loop {
 enum { TILES = 12 }; // of each operand in memory; a loop has at most 7 iterations
 
 struct loop random_loop(struct suite *s);
-// The kernel `k(a, b, v, w, index, out, side, n)` with so many stages.
+// The source of kernel `k(a, b, v, w, index, out, side, n)` with `stages` stages.
 void write_loop(struct suite *s, const struct loop *l, unsigned stages);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs random loops with 1 to 5 stages: all give what one stage gives, to the bit. On the CPU
-// every launch is checked for races and for accesses outside of the arrays, which a load for a
-// iteration that does not exist would be.
+// Runs random loops with 1 to 5 stages: all must give the same bits as one stage. On the CPU
+// every launch is checked for races and for out-of-bounds accesses, such as a load for an
+// iteration that does not exist.
 #include "loop.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { STAGES = 5, ROWS_MAX = 32 };
 
 static size_t bytes_of(const struct array *a) { return a->count * dtype_bytes(a->type); }
 
-// No more than the tiles a loop may reach: what runs too far leaves the array.
+// Exactly the tiles that a loop may access, so that loads too far ahead are out of bounds.
 static struct array *operand(struct suite *s, const struct loop *l, unsigned height, unsigned width,
                              const struct load *load) {
   bool walks = load->address == CARRIED || load->address == COUNTED;

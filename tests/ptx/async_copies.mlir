@@ -1,6 +1,6 @@
 // RUN: tilec %s --target sm_80 --emit=ptx -o - | FileCheck %s
-// Copies to shared memory: as wide as pointers, mask and buffer allow, zeros where the mask is false,
-// groups and waits as they stand.
+// Copies to shared memory: as wide as pointers, mask and buffer allow, zeros where the mask is false;
+// groups and waits are emitted in order.
 #a = #tilegpu.blocked<{order = [0], size_per_thread = [8], threads_per_warp = [32], warps_per_cta = [4]}>
 #s = #tilegpu.shared<{max_phase = 1, order = [0], per_phase = 1, vec = 1}>
 #few = #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], warps_per_cta = [4]}>

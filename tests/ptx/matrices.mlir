@@ -1,6 +1,6 @@
 // RUN: tilec %s --target sm_90a --emit=ptx -o - | FileCheck %s
 // RUN: tilec %s --target sm_80 --emit=ptx -o - | FileCheck %s --check-prefix=OLD
-// Accumulators of tensor cores leave by stmatrix, where there is one, and operands come by ldmatrix.
+// Tensor-core accumulators are stored with stmatrix, if the target has it; operands are loaded with ldmatrix.
 #acc = #tilegpu.mma<{version = 2, instr_shape = [16, 8], warps_per_cta = [2, 2]}>
 #rows = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [8, 4], warps_per_cta = [4, 1]}>
 #op = #tilegpu.dot_op<{op_idx = 1, k_width = 2, parent = #tilegpu.mma<{version = 2, instr_shape = [16, 8], warps_per_cta = [2, 2]}>}>

@@ -1,6 +1,6 @@
 // RUN: tilec %s --target sm_80 --emit=ptx -o - | FileCheck %s
-// A loop over a ring of swizzled buffers. What the swizzle makes of the thread's number is computed
-// in front of the loop; in it each ldmatrix adds the buffer's offset and no more, and neighbours in
+// A loop over a ring of swizzled buffers. The swizzled offset of the thread is computed before
+// the loop; inside, each ldmatrix only adds the buffer's offset, and ldmatrix that differ by
 // immediate offsets share the sum.
 #op = #tilegpu.dot_op<{op_idx = 0, k_width = 2, parent = #tilegpu.mma<{version = 2, instr_shape = [16, 8], warps_per_cta = [2, 2]}>}>
 #s = #tilegpu.shared<{max_phase = 8, order = [1, 0], per_phase = 1, vec = 8}>

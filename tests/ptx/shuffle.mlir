@@ -1,5 +1,5 @@
 // RUN: tilec %s --target sm_90a --emit=ptx -o - | FileCheck %s
-// A conversion within warps exchanges lanes; wide values go in two words, no shared memory.
+// A conversion within warps uses shuffles, two words for wide values, and no shared memory.
 
 // CHECK-NOT: .shared
 // CHECK: .entry swap(

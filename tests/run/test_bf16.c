@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes numbers of bf16, bit by bit: subnormal ones, halfway cases, overflow and NaN. Usage:
+// bf16 conversions and arithmetic, bit by bit: subnormals, halfway cases, overflow and NaN. Usage:
 // test-bf16 FILE DEVICE.
 #include "base/dtype.h"
 
@@ -47,7 +47,7 @@ static uint16_t rounded(double v) {
 
 static double value(uint16_t bits) { return dtype_load(DTYPE_BF16, &bits); }
 
-// Any NaN is as good as another, and so is the zero that an extreme takes.
+// Accepts any NaN, and either zero from minimum and maximum.
 static bool is_same(uint16_t got, uint16_t want) {
   return got == want || (isnan(value(got)) && isnan(value(want))) ||
          (value(got) == 0 && value(want) == 0);
@@ -60,7 +60,7 @@ static bool compare(const char *what, uint16_t got, double x, double y, uint16_t
   return false;
 }
 
-// Around every digit that rounding decides, in the small exponents and the large ones.
+// Values around every rounding boundary, with small and large exponents.
 static uint32_t f32_bits(size_t i) {
   static const uint32_t tails[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
   uint32_t n = (uint32_t)(i / COUNT_OF(tails)), half = n % 4 ? n / 2 : 0x7f80 - n / 8;
@@ -140,7 +140,7 @@ static bool arithmetic(void) {
   return ok;
 }
 
-// What is added to a NaN that signals stays one, and the loop that adds it ends.
+// Adding to a signalling NaN gives NaN, and the loop that adds atomically ends.
 static bool sum_with_nan(void) {
   static uint16_t out[BLOCK];
   for (size_t i = 0; i < BLOCK; i++)

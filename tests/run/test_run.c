@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels run on the CPU executor through the public API, against references in double precision.
-// Every case runs at the boundary lengths 1, B-1, B, B+1 and a prime; outputs are poisoned and
-// guarded.
+// Runs kernels on the CPU executor through the public API and compares with references in double
+// precision. Every case runs at the boundary lengths 1, B-1, B, B+1 and a prime; outputs are
+// poisoned and guarded.
 #include "base/dtype.h"
 
 #include <tile/tile.h>
@@ -21,7 +21,7 @@ enum { BLOCK = 128, GUARD = 64 };
 static unsigned every = 1; // a sample of the cases' types, for slow devices
 
 static bool on_cpu(void) { return strcmp(device_name, "cpu") == 0; }
-// Launches can be checked, and are slow.
+// Whether launches can be checked, and are slow.
 static bool on_processor(void) { return on_cpu() || strncmp(device_name, "simulate", 8) == 0; }
 
 static void need(tile_status status) {
@@ -60,7 +60,7 @@ static void upload(struct buffer *b) {
                            (b->count + GUARD) * dtype_bytes(b->type)));
 }
 
-// Also checks that nothing was written behind the end.
+// Also checks that nothing was written past the end.
 static void download(struct buffer *b) {
   need(tile_copy_to_host(device, NULL, b->host, b->device,
                          (b->count + GUARD) * dtype_bytes(b->type)));
@@ -220,7 +220,7 @@ static double ulp(enum dtype t, double v) {
   return ldexp(1, (e < smallest ? smallest : e) - bits);
 }
 
-// What float arithmetic in type t may be off by: half an ulp for the final rounding, and the error
+// The error bound of float arithmetic in type t: half an ulp for the final rounding, plus the error
 // of the operation itself, which is computed in f32 for narrower types.
 static double allowed(const struct operation *o, enum dtype t, double want) {
   if (!dtype_is_float(t))
@@ -507,7 +507,7 @@ START_TEST(test_atomics) {
 }
 END_TEST
 
-// 64-bit indices are compared in 32 bits: bounds on every side of a block, and the farthest.
+// 64-bit indices are compared in 32 bits: limits on every side of a block, and extreme ones.
 START_TEST(test_wide_masks) {
   enum { WIDE = 1024, PROGRAMS = 3 };
   const int firsts[] = {0, 5, -2, INT32_MAX - PROGRAMS, INT32_MIN};
@@ -534,7 +534,7 @@ START_TEST(test_wide_masks) {
 }
 END_TEST
 
-// Asked in a process of its own: CUDA must not start before Check forks.
+// Runs in a child process, since CUDA must not be initialised before Check forks.
 static bool has_gpu(void) {
   fflush(NULL);
   pid_t child = fork();
@@ -547,7 +547,7 @@ static bool has_gpu(void) {
          WEXITSTATUS(status) == 0;
 }
 
-// Each test runs in a process of its own, which opens the device.
+// Each test runs in a separate process, which opens the device.
 static void open_device(void) { need(tile_device_open(device_name, &device)); }
 static void close_device(void) { tile_device_close(device); }
 

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     y[i] = (float)rand() / (float)RAND_MAX;
   }
 
-  /* A device: the first GPU, else this machine's processor. */
+  /* A device: the first GPU, else the CPU. */
   tile_device *device;
   tile_device_properties properties;
   TRY(tile_device_open("auto", &device));
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
   TRY(tile_malloc(device, bytes, &dout));
   TRY(tile_copy_to_device(device, NULL, dx, x, bytes));
   TRY(tile_copy_to_device(device, NULL, dy, y, bytes));
-  TRY(tile_memset(device, NULL, dout, 0xff, bytes)); /* NaN: an element nobody wrote would show */
+  TRY(tile_memset(device, NULL, dout, 0xff, bytes)); /* NaN, to detect unwritten elements */
 
   /* The three calls: open, launch, (wait). */
   tile_kernel *add;

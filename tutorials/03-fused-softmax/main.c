@@ -16,7 +16,7 @@
     }                                                                                              \
   } while (0)
 
-/* How a row is spread: a warp holds up to 2048 elements of one; longer rows get more warps. */
+/* The launch shape: a warp holds up to 2048 elements of a row; longer rows get more warps. */
 struct shape {
   int block, rows, warps;
 };
@@ -27,7 +27,7 @@ static struct shape shape_for(int columns) {
     s.block *= 2;
   while (s.warps < 32 && s.warps * 512 < s.block)
     s.warps *= 2;
-  if (s.warps < 4) { /* several short rows a program, one a warp */
+  if (s.warps < 4) { /* several short rows per program, one per warp */
     s.rows = 4 / s.warps;
     s.warps = 4;
   }
@@ -94,8 +94,8 @@ int main(int argc, char **argv) {
   args[1] = tile_arg_pointer(dy, TILE_F32);
   args[2] = tile_arg_i32(rows);
   args[3] = tile_arg_i32(columns);
-  args[4] = tile_arg_i32(columns); /* distance of rows in x, in elements */
-  args[5] = tile_arg_i32(columns); /* and in the result */
+  args[4] = tile_arg_i32(columns); /* row stride of x, in elements */
+  args[5] = tile_arg_i32(columns); /* and of the result */
   TRY(tile_launch(kernel, NULL, grid, args, 6));
   TRY(tile_copy_to_host(device, NULL, y, dy, bytes));
 

@@ -19,7 +19,7 @@
 static const double epsilon = 1e-5;
 enum { PARTS = 16 }; /* programs of the backward kernel */
 
-/* An array here and on the device. */
+/* An array in host and device memory. */
 struct array {
   size_t count;
   float *host;
@@ -66,7 +66,7 @@ static int open_kernel(tile_device *device, const char *path, const char *name, 
 
 static tile_arg f32(const struct array *a) { return tile_arg_pointer(a->device, TILE_F32); }
 
-/* A row a program, or (ahead) few programs that walk over the rows. */
+/* One row per program, or (ahead) a few persistent programs that loop over the rows. */
 static int forward(tile_device *device, const char *path, const struct array *a, int rows,
                    int columns, int block, int ahead) {
   tile_kernel *kernel;
@@ -117,7 +117,7 @@ static int backward(tile_device *device, const char *path, const struct array *a
   return 0;
 }
 
-/* The largest difference, measured against the largest value wanted. */
+/* The largest difference, relative to the largest expected value. */
 struct worst {
   double difference, scale;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The product of two matrices of halves from C, checked against double precision and, on a GPU,
+/* The product of two f16 matrices from C, checked against double precision and, on a GPU,
  * timed. usage: matmul [FILE.tile] [M N K [ACTIVATION]] */
 #include <tile/tile.h>
 
@@ -36,7 +36,7 @@ static double double_of(uint16_t h) {
   return h & 0x8000 ? -v : v;
 }
 
-/* A matrix here and on the device. A row begins every `stride` elements, a multiple of 16 bytes. */
+/* A matrix in host and device memory. `stride` is in elements, a multiple of 16 bytes. */
 struct matrix {
   int rows, columns, stride;
   size_t bytes;
@@ -67,8 +67,8 @@ static double at(const struct matrix *m, int row, int column) {
   return double_of(m->host[(size_t)row * (size_t)m->stride + (size_t)column]);
 }
 
-/* The error of one element in units of what rounding explains: half a unit of the last place of the
- * result, and a share of the sum of the products' magnitudes. */
+/* The error of one element, relative to the rounding error: half a unit of the last place of the
+ * result plus a fraction of the sum of the products' magnitudes. */
 static double error_at(const struct matrix *a, const struct matrix *b, const struct matrix *c,
                        int row, int column, const char *activation) {
   double want = 0, magnitude = 0;
@@ -83,7 +83,8 @@ static double error_at(const struct matrix *a, const struct matrix *b, const str
          (fabs(want) / 2048 + magnitude / 1048576 + ldexp(1, -25));
 }
 
-/* The worst of all elements, or of 2000 of a large matrix, the corners among them. */
+/* The largest error of all elements, or of 2000 elements of a large matrix including its corners.
+ */
 static double worst_error(const struct matrix *a, const struct matrix *b, const struct matrix *c,
                           const char *activation) {
   size_t all = (size_t)c->rows * (size_t)c->columns, count = all;
@@ -101,7 +102,7 @@ static double worst_error(const struct matrix *a, const struct matrix *b, const 
   return worst;
 }
 
-/* What a program computes. A GPU wants large blocks, and enough of them to keep it busy. */
+/* Block sizes and launch options: large blocks, but enough of them to occupy the GPU. */
 struct shape {
   int m, n, k, warps, stages;
 };
@@ -140,7 +141,7 @@ static int configure(tile_kernel *kernel, struct shape s, const char *activation
   return 0;
 }
 
-/* The time of a launch: of many in a row between two events. */
+/* The time of a launch: the mean of many launches between two events. */
 static int time_launches(tile_device *device, tile_kernel *kernel, tile_grid grid,
                          const tile_arg *args, double operations) {
   enum { LAUNCHES = 20 };

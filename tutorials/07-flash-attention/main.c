@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention of halves from C, checked against double precision and, on a GPU, timed.
+/* f16 attention from C, checked against double precision and, on a GPU, timed.
  * usage: flash-attention [FILE.tile] [HEADS QUERIES KEYS D CAUSAL] */
 #include <tile/tile.h>
 
@@ -36,7 +36,7 @@ static double double_of(uint16_t h) {
   return h & 0x8000 ? -v : v;
 }
 
-/* An array here and on the device. */
+/* An array in host and device memory. */
 struct array {
   size_t count, bytes;
   uint16_t *host;
@@ -99,7 +99,7 @@ static double error_of_row(const struct problem *p, const struct array *a, int h
   return worst;
 }
 
-/* All rows, or 200 where that would take long, the first and the last among them. */
+/* Checks all rows, or 200 of many including the first and the last. */
 static int worst_error(const struct problem *p, const struct array *a, double *ret_worst) {
   size_t rows = (size_t)p->heads * (size_t)p->queries, count = rows;
   double *weights = malloc((size_t)p->keys * sizeof *weights);
@@ -129,13 +129,13 @@ static int set(tile_kernel *kernel, const char *name, int value) {
   return 0;
 }
 
-/* Queries and keys a program holds at once: fewer for short sequences, and where D is large and
- * registers and shared memory are scarce. */
+/* Queries and keys per block: fewer for short sequences, and for a large D, where registers and
+ * shared memory are scarce. */
 static int configure(tile_kernel *kernel, const struct problem *p, size_t shared_limit,
                      int *ret_block) {
   int is_long = p->queries >= 512, keys = is_long && p->d <= 128 ? 64 : 32;
   *ret_block = is_long ? 128 : 32;
-  /* A stage has a block of keys and one of values; the queries lie in shared memory once. */
+  /* A stage has a block of keys and one of values; the queries are in shared memory once. */
   size_t stage = 4 * (size_t)keys * (size_t)p->d, queries = 2 * (size_t)*ret_block * (size_t)p->d;
   if (set(kernel, "BLOCK_M", *ret_block) || set(kernel, "BLOCK_N", keys) || set(kernel, "D", p->d))
     return 1;
@@ -145,7 +145,7 @@ static int configure(tile_kernel *kernel, const struct problem *p, size_t shared
   return 0;
 }
 
-/* The time of a launch: of many in a row between two events. */
+/* The time of a launch: the mean of many launches between two events. */
 static int time_launches(tile_device *device, tile_kernel *kernel, tile_grid grid,
                          const tile_arg *args, const struct problem *p) {
   enum { LAUNCHES = 20 };
@@ -159,7 +159,7 @@ static int time_launches(tile_device *device, tile_kernel *kernel, tile_grid gri
   TRY(tile_event_record(device, stop, NULL));
   TRY(tile_event_elapsed(start, stop, &ms));
   double operations = 4.0 * p->heads * (double)p->queries * p->keys * p->d;
-  if (p->causal) /* as is usual: half of the square */
+  if (p->causal) /* by convention, half of the square */
     operations /= 2;
   printf("time     %.3f ms, %.1f TFLOP/s\n", (double)ms / LAUNCHES,
          operations * LAUNCHES / (double)ms * 1e-9);
@@ -220,7 +220,7 @@ int main(int argc, char **argv) {
   double worst;
   if (worst_error(&p, a, &worst))
     return 1;
-  int right = worst <= 3e-3; /* weights and results are rounded to halves */
+  int right = worst <= 3e-3; /* weights and results are rounded to f16 */
   printf("device   %s (%s)\n", properties.name, properties.target);
   printf("checked  %d heads, %d queries, %d keys of %d%s, error at most %.2g: %s\n", p.heads,
          p.queries, p.keys, p.d, p.causal ? ", causal" : "", worst, right ? "right" : "WRONG");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A matrix times a vector with blocks that the library chooses, checked against double precision.
+/* An autotuned matrix-vector product, checked against double precision.
  * usage: autotune [FILE.tile] [M N [POLICY [RESULTS.tune.json]]] */
 #include <tile/tune.h>
 
@@ -35,14 +35,14 @@ static int make(tile_device *device, struct array *a, size_t count, int fill) {
   return 0;
 }
 
-/* One line for each configuration that was measured, or why it was not. */
+/* Prints one line per configuration: its time, or why it was not measured. */
 static int show(void *user, const tile_tune_event *event) {
   (void)user;
   if (event->ms >= 0)
     printf("measured %8.4f ms  %s\n", event->ms, event->config);
   else
     printf("dropped              %s: %s\n", event->config, event->why);
-  return 0; /* anything else would end the search with the best so far */
+  return 0; /* nonzero would end the search with the best so far */
 }
 
 static int policy_of(const char *name, tile_tune_policy *ret) {
@@ -55,8 +55,8 @@ static int policy_of(const char *name, tile_tune_policy *ret) {
   return 0;
 }
 
-/* The space: what may be tried. A row of 128 columns in 4 warps is 1 element a thread, 64 rows of
- * 256 columns are 128, and no thread should hold more. */
+/* The search space. A row of 128 columns with 4 warps has 1 element per thread; 64 rows of
+ * 256 columns have 128, the most that a thread should hold. */
 static int open_tuned(tile_device *device, const char *path, tile_tune_policy policy,
                       const char *results, tile_tuned **ret) {
   TRY(tile_tuned_open(device, path, "gemv", ret));
@@ -69,7 +69,7 @@ static int open_tuned(tile_device *device, const char *path, tile_tune_policy po
   return 0;
 }
 
-/* The largest error in units of what rounding N products and their sum explains. */
+/* The largest error, relative to the rounding error of N products and their sum. */
 static double worst_error(const struct array *a, const struct array *x, const float *y, int m,
                           int n, int stride) {
   double worst = 0;
@@ -87,7 +87,7 @@ static double worst_error(const struct array *a, const struct array *x, const fl
   return worst;
 }
 
-/* Whether a device array still holds what it was given. */
+/* Whether a device array is unchanged. */
 static int unchanged(tile_device *device, const struct array *a, int *ret) {
   void *now = malloc(a->bytes);
   if (!now)
@@ -101,7 +101,7 @@ static int unchanged(tile_device *device, const struct array *a, int *ret) {
 int main(int argc, char **argv) {
   const char *path = argc > 1 ? argv[1] : "gemv.tile", *results = argc > 5 ? argv[5] : NULL;
   int m = argc > 3 ? atoi(argv[2]) : 300, n = argc > 3 ? atoi(argv[3]) : 500;
-  int stride = (n + 3) / 4 * 4; /* the kernel wants rows that begin at 16 bytes */
+  int stride = (n + 3) / 4 * 4; /* the kernel needs 16-byte aligned rows */
   tile_tune_policy policy = TILE_TUNE_CACHED;
   if (m < 1 || n < 1 || (argc > 4 && !policy_of(argv[4], &policy))) {
     fprintf(stderr, "M and N must be at least 1, POLICY never, cached or always\n");
@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
   args[4] = tile_arg_i32(n);
   args[5] = tile_arg_i32(stride);
 
-  /* Asking for the configuration chooses it, as the first launch would; y is still zero then. */
+  /* Getting the configuration tunes, as the first launch would; y is still zero afterwards. */
   const char *config;
   int same_a = 0, same_x = 0, same_y = 0;
   TRY(tile_tuned_get_config(gemv, args, 6, &config));

@@ -19,7 +19,7 @@
 
 enum { X, NORM_WEIGHT, NORM_BIAS, WEIGHT, BIAS, INPUTS, MOST_ROWS = 200 };
 
-/* softmax(linear(gelu(layer_norm(x)))). The values have no contents yet: each call notes an
+/* softmax(linear(gelu(layer_norm(x)))). The values are symbolic: each call appends an
  * operator. */
 static tile_status classify(tile_graph *graph, tile_value *const *in, size_t in_count,
                             tile_value **out, size_t out_count, void *user) {
@@ -134,7 +134,7 @@ static int check(tile_device *device, struct model *m, const char *what) {
   return !(worst <= 1e-5);
 }
 
-/* As many rows, and nothing of what an earlier run left. */
+/* Sets the number of rows and clears the results of earlier runs. */
 static int begin(tile_device *device, struct model *m, int64_t rows, tile_tensor *inputs) {
   m->in[X].shape[0] = m->out.shape[0] = rows;
   for (int i = 0; i < INPUTS; i++)
@@ -143,9 +143,9 @@ static int begin(tile_device *device, struct model *m, int64_t rows, tile_tensor
   return 0;
 }
 
-/* ---- a graph, and a program of it ---- */
+/* ---- a graph, compiled to a program ---- */
 
-/* `rows` stands for a size that every run chooses. */
+/* `rows` is a symbolic size, whose value each run chooses. */
 static int build(const struct model *m, tile_graph *graph) {
   static const char *const names[] = {"x", "norm_weight", "norm_bias", "weight", "bias"};
   tile_value *in[INPUTS], *out[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block of a transformer as PyTorch prints it: opened, run, recorded, replayed with other data,
+/* A transformer block as PyTorch prints it: opened, run, recorded, replayed with other data,
  * and checked against double precision. usage: graph-from-fx [MODEL.py] */
 #include <tile/program.h>
 
@@ -16,10 +16,10 @@
     }                                                                                              \
   } while (0)
 
-/* The inputs in the order of the text, and then the output. */
+/* The inputs in the order of the text, then the output. */
 enum { X, NORM_WEIGHT, NORM_BIAS, UP, UP_BIAS, DOWN, DOWN_BIAS, INPUTS, OUT = INPUTS, ALL };
 
-/* A tensor here and on the device. */
+/* A tensor in host and device memory. */
 struct array {
   tile_tensor_info info; /* `device` points to its shape and strides */
   tile_tensor device;
@@ -37,7 +37,7 @@ static void fill(struct array *a, float scale) {
     a->host[i] = scale * ((float)rand() / (float)RAND_MAX * 2.0f - 1.0f);
 }
 
-/* Allocates what `a->info` says. */
+/* Allocates memory for `a->info`. */
 static int make(tile_device *device, struct array *a, float scale) {
   if (a->info.type != TILE_F32) {
     fprintf(stderr, "`%s` is not of f32\n", a->info.name);
@@ -63,7 +63,7 @@ static int is_shape(const struct array *a, int rank, int64_t first, int64_t seco
          (rank < 2 || a->info.shape[1] == second);
 }
 
-/* Whether it is such a block, of whatever sizes. */
+/* Whether inputs and outputs have the shapes of such a block. */
 static int fits(const struct array *all) {
   int64_t rows = all[X].info.shape[0], width = all[X].info.shape[1], hidden = all[UP].info.shape[0];
   return rows > 0 && width > 0 && hidden > 0 && is_shape(&all[X], 2, rows, width) &&
@@ -73,7 +73,7 @@ static int fits(const struct array *all) {
          is_shape(&all[OUT], 2, rows, width);
 }
 
-/* What the program takes and gives, allocated: nothing here repeats the shapes of the text. */
+/* Allocates the inputs and outputs with the shapes that the program reports. */
 static int make_all(tile_device *device, tile_program *program, struct array *all) {
   int is_known =
       tile_program_input_count(program) == INPUTS && tile_program_output_count(program) == 1;
@@ -147,7 +147,7 @@ static int check(tile_device *device, tile_stream *stream, struct array *all, co
 
 /* ---- the program ---- */
 
-/* Once as it is; then recorded, and replayed on what lies at the same addresses by then. */
+/* Runs once; then records, and replays with new data at the same addresses. */
 static int run_and_replay(tile_device *device, tile_program *program, struct array *all) {
   tile_stream *stream;
   tile_replay *replay;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adds two vectors and scales a third with kernels compiled ahead of time. `--dry` launches without
- * looking at the results, for drivers that do not compute. Ends with 77 where there is no GPU. */
+ * checking results, for drivers that do not compute. Exits with 77 without a GPU. */
 #include "kernels.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static tile_device *device;
 
-/* Every call's status comes through here: the runtime itself neither prints nor exits. */
+/* Reports a failed call: the runtime itself neither prints nor exits. */
 static void check(tile_status status, const char *what) {
   if (status == TILE_OK)
     return;
@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
   check(kernels_open(device, &kernels), "kernels_open");
   wrong = run_add(kernels, dry, N) + run_add(kernels, dry, N - 3); /* two specialisations */
   wrong += run_scale(kernels, dry, 1) + run_scale(kernels, dry, 3);
-  /* What cannot be is an error, with words. */
+  /* Invalid calls return an error with a message. */
   if (add_run(kernels, NULL, NULL, NULL, NULL, 0) != TILE_INVALID_ARGUMENT)
     wrong++;
   printf("an empty grid: %s\n", tile_error_message());

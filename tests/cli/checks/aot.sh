@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Code made ahead of time: what the options take and refuse. What comes out is tests/aot.
+# Ahead-of-time compilation: valid and invalid options. tests/aot tests the output.
 
 cat > "$scratch/two.tile" << 'TILE'
 @jit

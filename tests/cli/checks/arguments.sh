@@ -57,7 +57,7 @@ add_with "writes an argument that the kernel only reads" 0 'x +f32\[100\]' "$x" 
 add_with "writes into no folder" 73 '\[E0711\]' "$x" "$out" 100 "$grid" --out out=@no/folder/x.npy
 add_with "reads what it wrote" 0 'x +f32\[100\].*\(unchanged\)' @sum.npy "$out" 100 "$grid"
 
-# What is behind a const pointer is not shown, unless it is asked for.
+# Arrays of const pointers are not printed, unless requested.
 cat > copy.tile << 'TILE'
 @jit
 def copy(x: const_ptr[f32], out: ptr[f32], n: i32):
@@ -67,7 +67,7 @@ TILE
 check "shows what can be written" 0 'out +f32\[64\]  \[0, 1, 2, 3, \.\.\.\]  min 0  max 63  mean 31\.5$
 !x +f32' --run copy.tile --target cpu --arg 'x=f32[64]:iota' --arg 'out=f32[64]' --arg n=64 --grid 1
 
-# What is said twice, and types that a launch is given beside its arguments.
+# Options given twice, and types given besides arguments.
 cat > bits.tile <<'KERNEL'
 @jit
 def widen(x, out, n, typed: i32):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --check on the CPU: accesses outside of buffers, assertions; and devices that are not there.
+# --check on the CPU: out-of-bounds accesses, assertions; and missing devices.
 
 run_checked() { # run_checked NAME STATUS PATTERN FILE [more]
   local name=$1 status=$2 patterns=$3 file=$4
@@ -19,7 +19,7 @@ run_checked "load past the end" 1 'load.tile:4:.*: error: load reads past the en
 100 elements
 mask' load.tile
 
-# Without --check: what the processor refuses is run again with checks.
+# Without --check: after a page fault the launch runs again with checks.
 unchecked() { # unchecked NAME STATUS PATTERN FILE [more]
   check "$1" "$2" "$3" --run "$4" --target cpu --arg 'x=f32[64]:rand(0)' --arg 'out=f32[256]:zeros' --arg n=256 "${@:5}"
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Conditions of the outer level: which definitions a kernel sees, on every way into the compiler.
+# Conditions at the top level: which definitions a kernel sees, through every entry point of the compiler.
 
 cat > there.py <<'MODULE'
 import triton
@@ -15,7 +15,7 @@ else:
         return x + 1
 MODULE
 
-# Each name is 1 where Python's choice was made.
+# Each name is 1 if the branch is the one that Python takes.
 cat > choices.py <<'KERNEL'
 import os
 import platform
@@ -147,7 +147,7 @@ third 11 12 4 1 7 2 2$' choices.py --signature 'out=*i32' --emit=tile
 check "the chosen kernel is launched" 0 '\[2, 2, 2, 2, ' --run choices.py --target cpu --arg 'out=i32[8]:zeros' --grid 1
 check "ahead of time" 0 'k_launch' choices.py --target sm_80 --emit=header -o - --signature 'out=*i32' --grid 1
 
-# What only the running program knows.
+# Conditions that only the running host program can evaluate.
 cat > open.py <<'KERNEL'
 import extension
 import triton

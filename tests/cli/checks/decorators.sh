@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# @autotune and @heuristics of a kernel where nothing else gives the values.
+# @autotune and @heuristics of a kernel, if nothing else sets the values.
 
 cat > tuned.tile <<'KERNEL'
 import triton
@@ -51,7 +51,7 @@ KERNEL
 check "a list that cannot be read and is not needed" 0 '\.reqntid 128' needless.tile --target sm_80 --emit=ptx -D BLOCK=32
 check "a list that cannot be read and is needed" 1 'os\.environ.*\[E0460\]' needless.tile --target sm_80 --emit=ptx
 
-# Where the kernel declares defaults, the configuration that has them is the default one.
+# If the kernel declares defaults, the configuration with these values is the default.
 cat > declared.tile <<'KERNEL'
 import triton
 import triton.language as tl
@@ -65,7 +65,7 @@ KERNEL
 check "declared defaults" 0 '\.reqntid 256' declared.tile --target sm_80 --emit=ptx
 check "other than the declared defaults" 0 '\.reqntid 64' declared.tile --target sm_80 --emit=ptx --num-warps 2
 
-# When a launch is tuned, early_config_prune chooses first, and heuristics go with each configuration.
+# When a launch is tuned, early_config_prune runs first, and heuristics are evaluated per configuration.
 cat > pruned.tile <<'KERNEL'
 import triton
 import triton.language as tl

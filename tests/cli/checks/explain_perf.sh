@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --explain-perf: the report on what a kernel costs.
+# --explain-perf: the report of a kernel's costs.
 
 cat > costs.tile <<'END_OF_KERNEL'
 import triton.language as tl

@@ -21,7 +21,7 @@ check "two results of one input are equal" 0 '' "$add" --target sm_90a --emit=pt
 "$tilec" "$add" --target sm_90a --emit=ptx -o twice.ptx && cmp -s again.ptx twice.ptx
 report $? "byte by byte"
 
-# A signal that tilec did not expect leaves a folder that reproduces it. The program waits for its
+# After an unexpected signal tilec writes a folder that reproduces it. The program waits for its
 # input meanwhile.
 mkfifo pipe
 "$tilec" - --target sm_80 --emit=ast < pipe > stdout 2> stderr &

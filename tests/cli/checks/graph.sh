@@ -41,7 +41,7 @@ check "--explain-fusion --json" 0 '"regions": ?\[\{"name": ?"softmax", "kind": "
 check "--explain-fusion of a kernel" 2 '\[E0703\]
 --graph FILE' add.tile --explain-fusion
 
-# What is made of a graph, and running it.
+# Emitting and running a graph.
 cat > sincos.py <<'GRAPH'
 class G(torch.nn.Module):
     def forward(self, a: "f32[3, 100]", b: "f32[3, 100]"):
@@ -114,7 +114,7 @@ check "a written input, expected" 0 '' --graph step.py --run --target cpu --arg 
 check "a written input, not expected" 1 '`p` differs from `step\.npy` in 3 elements' --graph step.py --run --target cpu \
   --arg 'p=f32[3]:fill(2)' --arg 'g=f32[3]:fill(2)' --expect p=@step.npy
 
-# Casts: what they lose stays lost, but for f16 and bf16 that nothing stores, unless the graph keeps its casts.
+# Casts round, except f16 and bf16 values that are not stored, unless the graph keeps its casts.
 cast() {
   cat > cast.py <<GRAPH
 class G(torch.nn.Module):
@@ -156,7 +156,7 @@ f32 float16 float32 fill(70000) inf, inf, inf, inf
 CASES
 check "--keep-casts of a kernel" 2 '`--keep-casts` is of graphs \[E0703\]' add.tile --keep-casts
 
-# Views that leave their storage: where the sizes are known when the graph is read, else when it runs.
+# Views beyond their storage: an error when the graph is read if the sizes are known, else when it runs.
 view() { printf 'def forward(self, x: "%s"):\n    r = torch.ops.aten.%s\n    return (r,)\n' "$1" "$2" > view.py; }
 view 'f32[4, 6]' 'as_strided.default(x, [3, 4], [6, 1], 9)'
 check "as_strided beyond its storage" 1 '^view\.py:2:19: error: .*reaches 25 elements, but f32\[4, 6\] has storage for 24 \[E1004\]' --graph view.py --run --target cpu
@@ -176,7 +176,7 @@ check "an element beyond the last" 1 'no such element \[E1004\]' --graph view.py
 view 'f32[5, 2]' 'unfold.default(x, 0, 6, 1)'
 check "a window that is too large" 1 'a window of 6 is larger than dimension 0 \[E1004\]' --graph view.py
 
-# x - x + tiny: nothing but rounding is left of sums that cancel.
+# x - x + tiny: sums that cancel leave only rounding errors.
 cat > cancel.py <<'GRAPH'
 class G(torch.nn.Module):
     def forward(self, x: "f32[64, 1000]"):
@@ -192,7 +192,7 @@ check "--check of what cancels" 0 'checked' --graph cancel.py --run --check --ta
 check "--check --atol" 0 'largest difference 0 of' --graph cancel.py --run --check --target cpu --atol 0.01
 
 
-# What rounding makes of results is no difference: overflow of the dtype, truth values at a threshold, cancelled sums.
+# Differences explained by rounding are accepted: overflow of the dtype, booleans at a threshold, cancelled sums.
 checks() { # NAME TYPE CALL ARGUMENTS...
   printf 'def forward(self, x: "%s"):\n    y = torch.ops.aten.%s\n    r = torch.ops.aten.%s\n    return (r,)\n' "$2" "$3" "$4" > bound.py
   check "--check: $1" 0 'checked' --graph bound.py --run --check --target cpu "${@:5}"

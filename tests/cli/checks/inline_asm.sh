@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Inline assembly: LLVM ends the process over text that it cannot read, so that it must not see any.
+# Inline assembly: LLVM aborts the process on malformed text, so tilec must reject it first.
 
 assembly() { # assembly TEXT CONSTRAINTS: writes asm.tile
   local text=${1//\\/\\\\}
@@ -55,7 +55,7 @@ taken 'mov.b32 ${0:r}, ${1:r};' '=&r,0' 'mov.b32'
 taken '$(mov.b32$|}$) $0, $1; /* } */' '=r,r,~{memory},~{cc}' 'mov.b32'
 taken 'mov.b32 $0, $1; // ${:uid} $$' '=r,r' 'mov.b32'
 
-# The same of IR that comes as text.
+# The same for IR text.
 assembly 'mov.b32 $0, $1;' '=r,r'
 "$tilec" asm.tile --emit=tile | sed 's/mov.b32 $0, $1;/mov.b32 $0, $5;/' > asm.mlir
 sed 's/mov.b32 $0, $5;/\\00/' asm.mlir > nul.mlir

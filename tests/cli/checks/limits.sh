@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Each limit of base/limits.def that has no code but E0950: what was counted, how much is possible,
-# what to do instead. The inputs that take long where there are no limits are in tests/limits/.
+# Each limit of base/limits.def without a code other than E0950: the message has the count, the limit and
+# a remedy. tests/limits/ has inputs that would compile slowly without limits.
 head='def k(x: ptr[f32], n: i32):
   y = load(x + arange(0, 64))'
 tail='  store(x + arange(0, 64), y)'
@@ -44,7 +44,7 @@ check 'limit: loops of a graph' 75 'more than 10000 loops that a graph needs bef
 { printf 'def k(x: ptr[f32]):\n  y = 0'; head -c 2200000 /dev/zero | sed 's/\x0/+1/g'; echo; } > tokens.tile
 check 'limit: tokens' 75 'more than 4194304 names, numbers, operators and line ends of a source \[E0950\]' tokens.tile --target=sm_80
 
-# A chain of operators has the limit of docs/limits.md, and no other before it.
+# A chain of operators has the limit of docs/limits.md, and no smaller one.
 sum_of() { printf 'def k(x: ptr[f32]):\n  y = load(x)\n  store(x, y'; printf ' + y%.0s' $(seq "$1"); printf ')\n'; }
 sum_of 990 > chain.tile
 check 'limit: 990 operators in a chain are below it' 0 '!error' chain.tile --target=sm_80

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Options: help, spelling mistakes, values, things that do not go together.
+# Options: help, spelling mistakes, values, invalid combinations.
 
 check "no arguments: the usage" 2 '--run
 --doctor

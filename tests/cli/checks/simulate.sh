@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --simulate: kernels run as PTX without a GPU; what is wrong is found at the instruction.
+# --simulate: kernels run as PTX without a GPU; violations are reported at the instruction.
 
 cat > simulated.tile << 'TILE'
 @jit

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# FILE.tune.json: what reads it, what it refuses, --tunings. The hash is made here as
-# autotune/database/key.c says: fields with their lengths, the format's name and the kernel's text.
+# FILE.tune.json: modes that use it, rejected files, --tunings. The hash is computed here as in
+# autotune/database/key.c: fields with their lengths, the format's name and the kernel's text.
 
 number() { # number N: eight bytes, the lowest first
   local i

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The assembler: where it is looked for, what becomes of its words, that nothing of ours stays behind.
+# The assembler: its search path, its messages, and that no temporary files remain.
 mkdir -p tmp bin cuda/bin
 export TMPDIR=$PWD/tmp
 cat > bin/ptxas << 'SH'
 #!/bin/bash
-# Stands in for ptxas: says what FAKE tells it to say, and copies its input.
+# A fake ptxas: prints the message of FAKE and copies its input.
 for word; do last=$word; [ "$previous" = -o ] && out=$word; previous=$word; done
 echo "$0" > "$LOG"
 ls -l "$last" "$out" "$(dirname "$last")" >> "$LOG"
@@ -39,7 +39,7 @@ has log "$PWD/bin/ptxas"
 TILE_PTXAS=/nowhere/ptxas status 2 tilec "$ADD" --emit=cubin --target sm_80
 has err 'which TILE_PTXAS names'
 
-# Its words stand at the line of the kernel; a failure leaves an earlier result alone.
+# Its messages are reported at the kernel's line; a failure keeps an earlier result.
 cp k.cubin before
 FAKE=error status 1 tilec "$ADD" --emit=cubin --target sm_90a --ptxas bin/ptxas -o k.cubin
 has err "add.tile:10:9: error: ptxas refuses \`add\`: Unknown modifier '.v5' [E0751]"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A space with configurations that are wrong, break off, hang or do not compile ends normally: each is
+# A space with configurations that are wrong, crash, hang or do not compile finishes normally: each is
 # listed with its reason and none wins.
 export TILE_CACHE_DIR=$PWD/cache
 cp "$HERE/autotune-bad.tile" bad.tile
@@ -14,28 +14,28 @@ for mode in 1 2 3 4; do has out "          MODE=$mode, BLOCK=256"; done
 has out 'options  -D MODE=0 -D BLOCK=256'
 has bad.tune.json '"MODE": 0'
 
-# Again: nobody waits for what hung, and nothing that failed is forgotten.
+# A second run does not wait for hanging configurations again, and remembers all failures.
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,1,2,3,4,BLOCK=256' --json
 has out '"timeout": 1'
 has out '"wrong": 1'
 [ "$(grep -o '"checked": [a-z]*, "resumed": true' out | wc -l)" -ge 3 ] || { cat out; exit 1; }
 
-# The default reads what is not there: another one is what is compared with.
+# The default reads out of bounds: another configuration is the reference.
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=128,256' -D MODE=0 --no-resume
 lacks out 'launch failed'
 sed 's/MODE: tl.constexpr = 0/MODE: tl.constexpr = 2/' bad.tile > worse.tile
 status 0 tilec --autotune worse.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=256'
 has out 'options  -D MODE=0'
 
-# Most disagree with the default: it is said, and nothing else wins.
+# Most disagree with the default: the report says so, and nothing else wins.
 sed 's/MODE: tl.constexpr = 0/MODE: tl.constexpr = 1/' bad.tile > odd.tile
 status 0 tilec --autotune odd.tile "${launch[@]}" --space 'MODE=0,1,BLOCK=256,512' -D MODE=1
 status 0 tilec --autotune odd.tile "${launch[@]}" --space @/dev/stdin <<< '{"configs": [{"MODE": 1, "BLOCK": 256}, {"MODE": 0, "BLOCK": 128}, {"MODE": 0, "BLOCK": 256}, {"MODE": 0, "BLOCK": 512}]}'
 has out 'the reference itself may be wrong'
 has out 'options  -D MODE=1'
 
-# The worker hangs, is ended and does not start again: what was measured by then wins, and what was not is
-# no one's fault, now or in a later run.
+# The worker hangs, is killed and does not start again: the best measured so far wins, and unmeasured
+# configurations are not recorded as failures, now or in a later run.
 cat > worker.sh << WORKER
 #!/bin/sh
 [ ! -e broken ] || exit 1
@@ -54,7 +54,7 @@ status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,3,BLOCK=32,64,
 has out '3 of 6 configurations measured'
 lacks out 'does not stay alive'
 
-# What cannot be written down is said, and what was found is shown all the same.
+# If the file cannot be written, a message says so, and the result is still printed.
 small=("${launch[@]}" --space 'BLOCK=256')
 status 73 tilec --autotune bad.tile "${small[@]}" --tune-file bad.tile/tune.json
 has err 'cannot write `bad.tile/tune.json`'

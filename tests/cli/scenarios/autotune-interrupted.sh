@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tuning that is stopped keeps the best so far; tuning that is killed at any moment loses nothing that
-# was measured; two at once disturb neither each other's journal nor the file.
+# Interrupted tuning keeps the best so far; tuning killed at any moment loses no
+# measurement; concurrent tunings corrupt neither the journal nor the file.
 export TILE_CACHE_DIR=$PWD/cache
 cp "$HERE/autotune-bad.tile" bad.tile
 launch=(--target cpu --arg 'x=f32[1000]:rand(0)' --arg 'out=f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)')
@@ -15,7 +15,7 @@ wait_for() { # wait_for TEXT FILE: until it is there, at most a minute
   exit 1
 }
 
-# A configuration hangs, so that the search is at it when the signal comes.
+# A configuration hangs, so that the signal arrives during the search.
 "$tilec" --autotune bad.tile "${launch[@]}" --space 'MODE=0,3,BLOCK=256' --tune-timeout 60 > out 2> err &
 pid=$!
 wait_for 'tuning 1/2' err
@@ -31,11 +31,11 @@ wait_for 'tuning 1/2' err
 kill -TERM $pid
 wait $pid
 [ $? = 143 ] || exit 1
-# The time is up.
+# The budget is used up.
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,3,BLOCK=1024' --tune-timeout 60 --budget 4
 has out 'stopped early'
 
-# Killed at moments that nobody chooses; what the journal says only ever grows.
+# Killed at random moments; the journal only grows.
 space='BLOCK=16..2048:x2,num_warps=1,2'
 before=0
 for delay in 0.15 0.25 0.2 0.35 0.3 0.5; do
@@ -52,7 +52,7 @@ done
 status 0 tilec --autotune bad.tile "${launch[@]}" --space "$space"
 has out '16 of 16 configurations measured'
 
-# Two at once, for different keys, into one file.
+# Two tunings at once, with different keys and one file.
 other=(--target cpu --arg 'x=f32[500]:rand(0)' --arg 'out=f32[500]:zeros' --arg n=500 --grid 'cdiv(n,BLOCK)')
 "$tilec" --autotune bad.tile "${launch[@]}" --space 'BLOCK=64..512:x2' --no-resume > out1 2> err1 &
 first=$!

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Softmax and a small matrix product are tuned, from their own lists or what is derived from them.
+# Tunes softmax and a small matrix product, with their own lists or derived spaces.
 export TILE_CACHE_DIR=$PWD/cache
 cp "$HERE/../../../tutorials/03-fused-softmax/softmax.tile" "$HERE/../../../tutorials/06-matmul/matmul.tile" .
 status 0 tilec --autotune softmax.tile --target cpu --arg 'x=f32[16x200]:randn(0)' --arg 'out=f32[16x200]:zeros' \

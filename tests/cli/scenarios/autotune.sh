@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# --autotune on the CPU from beginning to end: spaces of every origin, the file that it leaves and
-# that --run reads, reports in all forms.
+# --autotune on the CPU end to end: spaces from every source, the tuning file and its use by --run,
+# reports in all formats.
 export TILE_CACHE_DIR=$PWD/cache
 cp "$ADD" add.tile
 launch=(--target cpu --arg 'x=f32[5000]:rand(0)' --arg 'y=f32[5000]:rand(1)' --arg 'out=f32[5000]:zeros' --arg n=5000 --grid 'cdiv(n,BLOCK)')
@@ -19,13 +19,13 @@ if command -v python3 > /dev/null; then
 fi
 lacks err $'\r' # no terminal's line
 
-# Production reads the file: what it says is compiled.
+# --run compiles the file's configuration.
 sed 's/"BLOCK": [0-9]*/"BLOCK": 512/' add.tune.json > changed && mv changed add.tune.json
 status 0 tilec --run add.tile "${launch[@]}"
 has out 'BLOCK=512'
 has out 'grid (10, 1, 1)'
 
-# Nothing is measured again that was.
+# Earlier measurements are not repeated.
 status 0 tilec --autotune add.tile "${launch[@]}" --space 'BLOCK=256..1024:x2,num_warps=1,2' --json
 has out '"resumed": true'
 lacks out '"outcome": "untried"'
@@ -33,7 +33,7 @@ lacks out '"outcome": "untried"'
 status 0 tilec --autotune add.tile "${launch[@]}" --space 'BLOCK=256..1024:x2,num_warps=1,2' --json --no-resume
 lacks out '"resumed": true'
 
-# A file of a space, another path for the result, a value that is fixed, one that is predicted only.
+# A space from a file, another tuning file, a fixed value, prediction only.
 printf '{"configs": [{"BLOCK": 128, "num_warps": 1}, {"BLOCK": 1024, "num_warps": 4}]}\n' > space.json
 status 0 tilec --autotune add.tile "${launch[@]}" --space @space.json --tune-file kept.json
 has out '2 of 2 configurations measured'
@@ -45,7 +45,7 @@ status 0 tilec --autotune add.tile "${launch[@]}" --space 'BLOCK=256,512' --effo
 has out 'nothing was measured'
 [ ! -e add.tune.json ] || exit 1
 
-# Without a space it is derived; equal results are expected of all.
+# Without a space it is derived; all results must be equal.
 status 0 tilec --run add.tile "${launch[@]}" --out out=@sum.npy
 status 0 tilec --autotune add.tile "${launch[@]}" --expect out=@sum.npy --candidates 3
 has out 'space    derived'
@@ -55,7 +55,7 @@ status 1 tilec --autotune add.tile "${launch[@]}" --expect out=@other.npy --spac
 has out '2 wrong'
 has err 'E0764'
 
-# What is wrong on the command line is shown there.
+# Errors on the command line are reported there.
 status 1 tilec --autotune add.tile "${launch[@]}" --space 'BLOCKS=256'
 has err 'E0728'
 status 1 tilec --autotune add.tile --target cpu --arg 'x=f32[8]' --arg 'y=f32[8]' --arg 'out=f32[8]' --arg n=8 --grid 'cdiv(m,BLOCK)'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cache: used the second time, survived when damaged, done without when it cannot be used.
+# The cache: the second run uses it; damaged entries and an unusable cache folder are tolerated.
 run=(tilec --run "$ADD" --target cpu --arg 'x=f32[8]:ones' --arg 'y=f32[8]:ones' --arg 'out=f32[8]:zeros' --arg n=8 --grid 1)
 export TILE_CACHE_DIR=$PWD/cache
 status 0 "${run[@]}"
@@ -16,7 +16,7 @@ export TILE_CACHE_DIR=/proc/nowhere
 status 0 "${run[@]}"
 has out 'compiled'
 
-# Files that a kernel imports count as its own text does.
+# Imported files are part of the key, like the kernel's own text.
 export TILE_CACHE_DIR=$PWD/imports
 mkdir first second
 printf 'from sign import f\n\n@jit\ndef k(x: ptr[f32]):\n  store(x, f(load(x)))\n' > k.tile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Without the mask, --check names the line and the argument.
+# For a missing mask, --check names the line and the argument.
 sed 's/, mask=mask//' "$ADD" > bad.tile
 status 1 tilec --run bad.tile --target cpu --arg 'x=f32[1000]:rand(0)' --arg 'y=f32[1000]:rand(1)' --arg 'out=f32[1000]:zeros' \
   --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024 --check

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A transpose goes through shared memory: --check finds nothing, and with the barriers ignored the race.
+# A transpose through shared memory: --check reports nothing, and a race if barriers are ignored.
 cat > transpose.tile << 'TILE'
 @jit
 def transpose(x: ptr[f32], out: ptr[f32], N: constexpr):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A graph as a C program: two files that C89 takes, which need the runtime library alone. Without a
-# GPU the program says so.
+# A graph as a C program: two C89 files that need only the runtime library. Without a
+# GPU the program reports an error.
 cat > model.py <<'GRAPH'
 class G(torch.nn.Module):
     def forward(self, x: "f32[64, 128]", w: "f32[128, 32]"):
@@ -28,7 +28,7 @@ strict="-std=c89 -pedantic -Wall -Wextra -Werror -I $include"
 status 0 cc $strict -c made/two.c -o library.o
 status 0 cc $strict -DTWO_MAIN -c made/two.c -o two.o
 
-# Sizes that each run chooses, random numbers, an input that is written to, an output that there is not.
+# Symbolic sizes, random numbers, an input that is written, an output that is None.
 cat > sizes.py <<'GRAPH'
 class G(torch.nn.Module):
     def forward(self, s0: "Sym(s0)", x: "f32[s0, 128]", state: "f32[128]", half: "bf16[s0, 128]"):
@@ -46,7 +46,7 @@ status 0 tilec --graph sizes.py --emit=c -o made --target sm_90a --ptxas none
 has made/sizes.h 'int64_t sizes_arena_bytes(const int64_t *sizes);'
 status 0 cc $strict -c made/sizes.c -o sizes.o
 
-# Counters of programs are zero before the first launch, and every launch leaves them so.
+# Counters of programs are zero before the first launch, and every launch resets them.
 cat > sum.py <<'GRAPH'
 class G(torch.nn.Module):
     def forward(self, x: "f32[1024, 4096]"):
@@ -57,7 +57,7 @@ status 0 tilec --graph sum.py --emit=c -o made --target sm_90a --ptxas none
 has made/sum.c 'tile_memset(program->device, NULL, program->arena + '
 status 0 cc $strict -c made/sum.c -o sum.o
 
-# Outputs that are inputs, or what lies in them, are copied without a kernel; zeros are no kernel either.
+# Outputs that are inputs, or views of them, are copied without a kernel; zeros need no kernel either.
 cat > copies.py <<'GRAPH'
 class G(torch.nn.Module):
     def forward(self, x: "f32[8, 16]", h: "bf16[6, 10]"):
@@ -71,7 +71,7 @@ status 0 tilec --graph copies.py --emit=c -o made --target sm_90a --ptxas none
 has made/copies.c 'tile_copy_on_device(program->device, stream, outputs[1], (const char *)inputs[0] + INT64_C(128)'
 status 0 cc $strict -c made/copies.c -o copies.o
 
-# As a program, with the runtime library of this build; one built with sanitizers wants them in the program.
+# As a program, with this build's runtime library; a sanitizer build needs sanitizers in the program too.
 library=$(dirname "$tilec")/runtime
 if ! grep -q __asan_init "$library/libtile-rt.so"; then
   status 0 cc two.o -L "$library" -ltile-rt -Wl,-rpath,"$library" -o two

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# GPT-2 in several depths: equal kernels of its layers are one, and what they compute is right. A deep
-# one is planned in time that grows with its nodes, no faster.
+# GPT-2 in several depths: equal kernels of its layers are compiled once, and results are right. The time
+# to plan a deep one is linear in its nodes.
 command -v python3 > /dev/null || exit 0
 gpt2() { python3 -B "$HERE/../../bench/gpt2_graph.py" "$@"; }
 small="--batch 2 --tokens 16 --width 64 --heads 2 --vocab 96 --dtype f32"

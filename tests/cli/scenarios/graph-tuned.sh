@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# --graph --max-autotune on the CPU: kernels are measured, the file that is left serves later runs and what is
-# emitted, and is checked before it is used. Weights by name from files.
+# --graph --max-autotune on the CPU: measures kernels; later runs and emitted sources use the tuning file,
+# which is checked first. Weights by name from files.
 cat > model.py <<'GRAPH'
 class G(torch.nn.Module):
     def forward(self, x: "f32[64, 256]", state: "f32[256]"):
@@ -23,7 +23,7 @@ status 0 tilec --tunings show model.tune.json
 has out 'num_warps='
 lacks out 'stale'
 
-# Later runs have it, and so have sources that are printed. Nothing is measured again.
+# Later runs and printed sources use it. Nothing is measured again.
 status 0 tilec --graph model.py --run --check --target cpu
 has out '0 kernels measured, 2 on file, 0 as emitted'
 status 0 tilec --graph model.py --bench --repeats 2 --target cpu --max-autotune
@@ -37,7 +37,7 @@ has out '2 on file'
 status 0 tilec --graph model.py --emit=tile --target cpu --no-tunings
 cmp out plain.tile
 
-# What is no choice of a kernel is not taken; nor is a file that is none.
+# Entries outside of a kernel's space are ignored; malformed files are rejected.
 sed -i 's/"XBLOCK": 2\b/"XBLOCK": 3/' model.tune.json
 status 0 tilec --graph model.py --emit=tile --target cpu
 lacks out 'XBLOCK: constexpr = 3,'
@@ -49,7 +49,7 @@ status 1 tilec --graph model.py --run --target cpu --max-autotune
 has err '[E0760]'
 rm model.tune.json
 
-# Without time everything stays; a target that is not the device's cannot measure.
+# Without a time budget defaults stay; measuring needs the device's own target.
 status 0 tilec --graph model.py --run --check --target cpu --max-autotune --budget 0.000001
 has err 'the time for tuning is over'
 has out '0 kernels measured, 0 on file, 2 as emitted'

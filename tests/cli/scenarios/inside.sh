@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The options that look inside.
+# Options for debugging and reports.
 status 0 tilec "$ADD" --target sm_90a --emit=ptx --print-ir-after=coalesce
 has err 'after coalesce'
 status 0 tilec "$ADD" --target sm_90a --emit=ptx --print-ir-after=change

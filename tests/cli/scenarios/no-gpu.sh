@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# No driver: status 69 and what to do instead.
+# No driver: status 69 and a remedy.
 export TILE_LIBCUDA=/nonexistent/libcuda.so
 status 69 tilec --run "$ADD" --target sm_90a --arg 'x=f32[8]:ones' --arg 'y=f32[8]:ones' --arg 'out=f32[8]:zeros' --arg n=8 --grid 1
 has err '[E0810]'

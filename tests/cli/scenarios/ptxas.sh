@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The assembler of the CUDA toolkit, where there is one, accepts the PTX without a word.
+# The assembler of the CUDA toolkit, if installed, accepts the PTX without messages.
 if ! command -v ptxas > /dev/null; then return 0; fi
 for f in "$ADD" "$HERE/../../../tutorials/02-fused-elementwise/fused.tile"; do
   for t in sm_80 sm_86 sm_89 sm_90a sm_100a; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Vector add on the CPU with every access checked, through .npy files and back.
+# Vector add on the CPU with every access checked, reading and writing .npy files.
 args=(--arg 'x=f32[1000]:rand(0)' --arg 'y=f32[1000]:rand(1)' --arg 'out=f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024)
 status 0 tilec --run "$ADD" --target cpu "${args[@]}" --check
 has out 'every access checked'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Several processes merge into one file of tunings and are killed at any moment: the file can always be
-# read, and has every entry whose merge had ended. TILE_TEST_KILLS says how many are killed.
+# Several processes merge into one tuning file and are killed at random moments: the file is always
+# readable, and has every entry whose merge had finished. TILE_TEST_KILLS is the number of kills.
 hash=$(printf '%064d' 0)
 one() { # one N: a file with one entry, of key N
   printf '{"tile_tune": 1, "entries": [\n{"kernel": "k", "target": "sm_80", "device": "d", "types": "i32", "key": {"n": %d}, "config": {"BLOCK": 64}, "ms": 1, "tuned": "0.1.0", "hash": "%s"}\n]}\n' "$1" "$hash"

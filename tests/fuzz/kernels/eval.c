@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates a kernel, program after program: memory and control flow. Values are in
+// Evaluates a kernel, one program at a time: memory and control flow. Operations are in
 // eval_elementwise.c and eval_across.c.
 #include "kernel.h"
 
@@ -55,7 +55,7 @@ static void note_sum(struct atomic_sum *s, const struct cell *c) {
   s->count++;
 }
 
-// Every addition may round, by what all of them may add up to.
+// Every addition may round, by at most the rounding error of the sum of all magnitudes.
 static void finish_sums(struct array *a) {
   for (size_t i = 0; i < a->count; i++) {
     const struct atomic_sum *s = &a->sums[i];

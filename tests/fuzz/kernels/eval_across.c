@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves or combines elements: shapes, reductions, scans, sorting, products.
+// Operations that move or combine elements: shapes, reductions, scans, sorting, products.
 #include "kernel.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static size_t element(struct axis a, size_t line, size_t k) {
   return line / a.stride * a.stride * a.length + k * a.stride + line % a.stride;
 }
 
-// ---- moves: where element i of the result comes from ----
+// ---- moves: the source index of element i of the result ----
 
 static size_t source_of(const struct statement *s, const struct var *from, const struct var *to,
                         size_t i) {
@@ -115,7 +115,7 @@ static void sum_add(struct sum *s, double f, double err, bool is_wild) {
   s->n++;
 }
 
-// Partial sums are of type `partial`; `step`: what one addition loses of the magnitude.
+// Partial sums have type `partial`; `step`: the relative rounding error of one addition.
 static struct cell sum_result(const struct sum *s, enum dtype t, enum dtype partial, double step,
                               double whole) {
   if (s->wild)
@@ -222,7 +222,7 @@ static void scan(struct kernel *k, const struct statement *s) {
   }
 }
 
-// A fold of so many steps, whatever their order.
+// A fold of `steps` steps in any order.
 static struct cell in_any_order(const char *word, enum dtype t, struct cell c, double magnitude,
                                 size_t steps) {
   if (c.wild || !dtype_is_float(t) || strcmp(word, "add") != 0 || !isfinite(magnitude))
@@ -314,7 +314,7 @@ static void histogram(struct kernel *k, const struct statement *s) {
     to->cells[i].wild = true;
 }
 
-// What is lost of a product, and of a sum, in relation to the magnitudes.
+// Relative rounding errors of a product and of an addition.
 static void dot_precision(const char *word, enum dtype t, enum dtype sum, double *ret_product,
                           double *ret_step) {
   *ret_step = sum == DTYPE_F64 ? 0x1p-52 : num_kind(t) == '8' ? 0x1p-12 : 0x1p-23;

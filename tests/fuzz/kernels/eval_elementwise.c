@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What works element by element, with bounds of its errors: what comes of exact operands is exact
-// unless it may be fused.
+// Elementwise operations with error bounds: results of exact operands are exact
+// unless the operation may be fused.
 #include "kernel.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ struct cell cell_cast(struct cell c, enum dtype from, enum dtype to) {
 
 // ---- arithmetic ----
 
-// A value that nothing is fused with.
+// A value that cannot be fused with an addition.
 static struct cell settled(struct cell c) {
   c.product = false;
   c.step = 0;
@@ -70,7 +70,7 @@ static double slack(enum dtype t, struct cell c) {
   return c.err + (c.product ? num_ulp(t, c.f) : 0);
 }
 
-// What adding x costs more where it becomes the accumulator of the matrix product `sum`.
+// The additional error if x becomes the accumulator of the matrix product `sum`.
 static double folded(struct cell sum, struct cell x) {
   double magnitude = sum.magnitude + fabs(x.f);
   bool is_exact =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random well-typed kernels as data: made from a seed (make.c), written as source (text.c), and
-// evaluated here by an interpreter of their own in double precision and 64-bit integers (eval*.c),
-// which knows for every element how far a right result may be from its own.
+// Random well-typed kernels as data: generated from a seed (make.c), printed as source (text.c),
+// and evaluated by a reference interpreter in double precision and 64-bit integers (eval*.c), which
+// computes an error bound for every element.
 #ifndef TESTS_FUZZ_KERNEL_H
 #define TESTS_FUZZ_KERNEL_H
 
@@ -16,16 +16,16 @@ struct shape {
   unsigned rank, dim[RANK_MAX];
 };
 
-// One element of a value. A right result is within `err` of f; 0: it is f, but for the sign of
-// zero.
+// One element of a value. A right result is within `err` of f; 0: it equals f, except for the sign
+// of zero.
 struct cell {
   double f, err; // floating point
   int64_t i;     // integers and booleans
   bool wild;     // any result is right: undefined, or decided by digits that rounding may change
   bool product;  // may be fused with what adds to it: it is then not rounded
-  // Of a product of matrices: an addend may become the first term of its sum (as Triton folds
+  // For a matrix product: an addend may become the first term of its sum (as Triton folds
   // `dot + x` into the accumulator), and then every step rounds by `step` of all magnitudes.
-  // step 0: of anything else. Sums within `whole` of whole numbers stay exact.
+  // step 0: not a matrix product. Sums of integers within `whole` stay exact.
   double magnitude, step, whole;
 };
 
@@ -94,7 +94,7 @@ struct array {
   unsigned char *bytes; // before the launch
   struct cell *cells;   // inputs: what they hold; outputs: what is expected
   bool *is_written;     // outputs: others keep their bytes
-  // Of sums by atomics, whose order is open: what was added to each element.
+  // For atomic sums, whose order is undefined: the magnitudes added to each element.
   struct atomic_sum {
     double magnitude;
     unsigned long count;
@@ -140,9 +140,9 @@ struct cell cell_of(struct num v);
 struct num cell_num(enum dtype t, struct cell c);
 struct cell cell_cast(struct cell c, enum dtype from, enum dtype to);
 struct cell cell_combine(const char *word, enum dtype t, struct cell a, struct cell b);
-// Rounds f to `t` and adds what that may cost.
+// Rounds f to `t` and adds the rounding error to the bound.
 struct cell cell_round(enum dtype t, double f, double err);
-// Sums of whole numbers up to this magnitude are numbers of the type, in any order.
+// Sums of integers up to this magnitude are exact in the type, in any order.
 double cell_whole(enum dtype t);
 
 #endif

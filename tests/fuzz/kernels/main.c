@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random well-typed kernels against their own interpreter, each in several launch shapes.
+// Compares random well-typed kernels with their reference interpreter, each in several launch
+// shapes.
 //   test-random-kernels cpu|cuda|simulate:TARGET [--seed S] [--first N] [--count N] [--jobs N]
 //   [--shapes N] [--target T] [--print]
 // Kernel N of seed S is always the same. On the CPU the first launch of each is checked for races
-// and accesses outside. Where nothing crosses elements, all launch shapes must give the same bits.
-// The last line counts kernels, launches, elements that were compared and that could not be, and
+// and out-of-bounds accesses. If a kernel is elementwise, all launch shapes must give the same
+// bits. The last line counts kernels, launches, compared elements, elements without a bound, and
 // differences.
 #include "kernel.h"
 
@@ -146,7 +147,7 @@ static void compare_array(struct run *r, const struct shape_of_launch *l, unsign
   }
 }
 
-// Launch shapes of a kernel whose elements are apart from each other: the same bits, but for NaN.
+// Launch shapes of an elementwise kernel: the same bits, except NaN payloads.
 static void compare_bits(struct run *r, const struct shape_of_launch *l, unsigned number) {
   const struct array *a = &r->k->arrays[number];
   size_t n = dtype_bytes(a->type);
@@ -251,7 +252,7 @@ static int run_job(struct session *s, unsigned long job, int to) {
   return write(to, &s->counts, sizeof s->counts) == (ssize_t)sizeof s->counts ? 0 : 1;
 }
 
-// Each job is a process; what a kernel that crashes takes with it is one of them.
+// Each job is a process, so a crashing kernel ends only one job.
 static int run_jobs(struct session *s, struct counts *ret, bool *ret_skipped) {
   int ends[2], failed = 0;
   if (pipe(ends) != 0)

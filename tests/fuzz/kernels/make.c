@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random kernels from a seed: variables, arrays, and the order of steps.
+// Generates random kernels from a seed: variables, arrays, and the order of steps.
 #include "make.h"
 
 #include <math.h>
@@ -154,7 +154,7 @@ static unsigned make_index(struct maker *m, struct shape s, bool is_permuted) {
   return at;
 }
 
-// The part of a loop's iteration.
+// The part of an array that a loop iteration uses.
 static unsigned shift_index(struct maker *m, unsigned at, size_t part) {
   struct shape scalar = {0}, s = m->k->vars[at].shape;
   unsigned offset = new_var(m, DTYPE_I32, scalar), moved = new_var(m, DTYPE_I32, s);
@@ -206,7 +206,7 @@ void make_store(struct maker *m, unsigned v) {
   store->number[2] = (int)pick(m, (unsigned)k->arrays[array].count + 1);
 }
 
-// ---- the whole ----
+// ---- the kernel ----
 
 void make_steps(struct maker *m, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
@@ -226,8 +226,8 @@ void make_steps(struct maker *m, unsigned count) {
   }
 }
 
-// Whether every launch shape computes the same bits: sums of several elements have an order that
-// layouts decide.
+// Whether every launch shape computes the same bits: the order of sums of several elements depends
+// on layouts.
 static bool is_exact_order(const struct block *b) {
   for (unsigned i = 0; b && i < b->count; i++) {
     const struct statement *s = b->at[i];

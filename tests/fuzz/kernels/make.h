@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the makers of random kernels share.
+// Shared functions of the kernel generator.
 #ifndef TESTS_FUZZ_MAKE_H
 #define TESTS_FUZZ_MAKE_H
 
@@ -19,7 +19,7 @@ struct maker {
 unsigned pick(struct maker *m, unsigned n);
 bool chance(struct maker *m, unsigned in);
 unsigned new_var(struct maker *m, enum dtype t, struct shape s); // NONE where there is no room
-// Appends a statement; NULL where there is no room. Results join the pool.
+// Appends a statement; NULL if the kernel is full. Results are added to the pool.
 struct statement *put(struct maker *m, enum op op, unsigned dst, unsigned a, unsigned b);
 // A variable of the pool that `fits`, or NONE.
 unsigned find(struct maker *m, bool (*fits)(const struct var *v, const void *user),
@@ -37,7 +37,7 @@ unsigned make_load(struct maker *m, enum dtype t, struct shape s, bool is_modera
 unsigned make_cast(struct maker *m, unsigned v, enum dtype to);
 void make_store(struct maker *m, unsigned v);
 
-// One random step each; they may do nothing.
+// Each appends one random step, or nothing.
 void make_elementwise(struct maker *m);
 void make_move(struct maker *m);
 void make_across(struct maker *m);

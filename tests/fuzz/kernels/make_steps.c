@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random steps: each finds its operands among what there is, or makes them, and appends statements.
+// Random steps: each finds its operands in the pool, or creates them, and appends statements.
 #include "make.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ unsigned make_cast(struct maker *m, unsigned v, enum dtype to) {
   return put(m, OP_CAST, r, v, NONE) ? r : NONE;
 }
 
-// Another operand of that shape: one that is there, a new load, or the same.
+// Another operand of that shape: an existing value, a new load, or the same value.
 static unsigned partner(struct maker *m, unsigned v, enum dtype t) {
   struct shape s = var_of(m, v)->shape;
   unsigned other = find_like(m, t, s);
@@ -396,7 +396,7 @@ void make_across(struct maker *m) {
 
 // ---- products ----
 
-// acc + a b of new operands, in a loop perhaps other ones each iteration.
+// acc + a b with new operands, which in a loop may change each iteration.
 static unsigned put_dot(struct maker *m, unsigned a, unsigned b, unsigned acc) {
   static const char *const precisions[] = {NULL, "tf32", "tf32x3", "ieee"};
   enum dtype t = var_of(m, a)->type, to = t == DTYPE_I8    ? DTYPE_I32
@@ -463,7 +463,7 @@ static void choose_trips(struct maker *m, struct statement *s) {
   s->number[2] = chance(m, 2);
 }
 
-// for: acc = dot(a, b, acc), pipelined perhaps.
+// for: acc = dot(a, b, acc), possibly pipelined.
 static void make_dot_loop(struct maker *m) {
   unsigned height = 16u << pick(m, 2), width = 16u << pick(m, 2);
   unsigned acc = new_var(m, DTYPE_F32, (struct shape){2, {height, width}}),
@@ -542,7 +542,7 @@ void make_atomic(struct maker *m) {
 
 // ---- control flow ----
 
-// The end of a body: `carried` becomes what was made in it, of its type and shape.
+// The end of a body: assigns `carried` a value of the body with its type and shape.
 static void carry(struct maker *m, unsigned carried) {
   const struct var *c = var_of(m, carried);
   unsigned v = NONE;
@@ -569,7 +569,7 @@ static void make_loop(struct maker *m, unsigned carried) {
   m->pool_count--; // the counter
 }
 
-// A condition of the program's number or of the loop's.
+// A condition on the program's number or the loop counter.
 static unsigned make_condition(struct maker *m) {
   struct shape scalar = {0};
   unsigned from = m->counter != NONE && chance(m, 2) ? m->counter : m->program,

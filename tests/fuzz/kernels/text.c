@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as source.
+// Prints kernels as source.
 #include "kernel.h"
 
 #include <string.h>
@@ -86,7 +86,7 @@ static void write_fold(struct writer *w, const struct statement *s) {
   strbuf_puts(w->out, ")");
 }
 
-// What stands to the right of `=`.
+// The right side of `=`.
 static void write_value(struct writer *w, const struct statement *s) {
   struct strbuf *o = w->out;
   unsigned a = s->src[0], b = s->src[1], c = s->src[2], to = s->dst[0];

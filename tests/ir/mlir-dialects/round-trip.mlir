@@ -1,6 +1,6 @@
 // RUN: tilec %s --passes=licm > %t.1.mlir && tilec %t.1.mlir --passes=licm > %t.2.mlir && cmp %t.1.mlir %t.2.mlir
 // RUN: tilec %s --passes=licm | FileCheck %s
-// What is printed parses to the same module (licm finds no loop here).
+// Printed text parses to the same module (licm finds no loop here).
 // CHECK: module
 // CHECK-LABEL: func.func @kernel
 // CHECK-SAME: {tile.divisibility = 16 : i32}

@@ -1,5 +1,5 @@
 // RUN: tilec %s --passes=allocate-shared,check-resources --target sm_86 --diagnostics=text 2>&1 | FileCheck %s
-// check-resources: warns, and changes nothing. What it refuses is in tests/diagnostics (E0605, E0608).
+// check-resources: warns, and changes nothing. tests/diagnostics has its errors (E0605, E0608).
 #d = #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], warps_per_cta = [4]}>
 !d = tensor<65536xf32, #d>
 module {

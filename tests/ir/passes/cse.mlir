@@ -1,6 +1,6 @@
 // RUN: tilec %s --passes=cse | FileCheck %s
 module {
-  // Equal up to the order of commuting operands; attributes and types count.
+  // Equal up to the order of commutative operands; attributes and types must match.
   // CHECK-LABEL: func.func @equal
   // CHECK: %[[A:.*]] = arith.addi
   // CHECK-NEXT: %[[S:.*]] = arith.subi

@@ -1,6 +1,6 @@
 // RUN: tilec %s --passes=dce | FileCheck %s
 module {
-  // Chains go, and loads nobody reads; volatile ones, stores and asserts stay.
+  // Removes unused chains and unused loads; keeps volatile loads, stores and asserts.
   // CHECK-LABEL: func.func @chains
   // CHECK-NEXT: "tile.load"{{.*}}is_volatile = true
   // CHECK-NEXT: "tile.assert"

@@ -1,5 +1,5 @@
 // RUN: tilec %s --passes=allocate-shared,insert-barriers --target sm_90a | FileCheck %s
-// insert-barriers: where shared memory changes hands.
+// insert-barriers: barriers between accesses of different threads to shared memory.
 #a = #tilegpu.linear<{block = [], lane = [[1], [2], [4], [8], [16]], register = [[128]], warp = [[32], [64]]}>
 #b = #tilegpu.linear<{block = [], lane = [[64], [2], [128], [8], [16]], register = [[32]], warp = [[1], [4]]}>
 #s = #tilegpu.shared<{max_phase = 1, order = [0], per_phase = 1, vec = 1}>

@@ -1,6 +1,6 @@
 // RUN: not tilec %s --passes=coalesce 2>&1 | FileCheck %s --check-prefix=EARLY
 // RUN: not tilec %s --passes=assign-layouts,reassociate-addresses 2>&1 | FileCheck %s --check-prefix=LATE
-// A pass that needs the IR in another state says so, and what to run.
+// A pass whose precondition does not hold reports it and names the pass to run first.
 // EARLY: error: pass `coalesce` needs a layout for every tile [E0603]
 // EARLY: help: run `assign-layouts` before it
 // LATE: error: pass `reassociate-addresses` needs tiles without layouts [E0603]

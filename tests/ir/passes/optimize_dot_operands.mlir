@@ -1,5 +1,5 @@
 // RUN: tilec %s --passes=optimize-dot-operands | FileCheck %s
-// optimize-dot-operands: operands travel as they were loaded.
+// optimize-dot-operands: conversions of operands move elements of the loaded type.
 #a = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [8, 4], warps_per_cta = [4, 1]}>
 #b = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [4, 8], warps_per_cta = [4, 1]}>
 #t = #tilegpu.blocked<{order = [0, 1], size_per_thread = [8, 1], threads_per_warp = [8, 4], warps_per_cta = [1, 4]}>

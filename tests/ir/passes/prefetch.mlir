@@ -1,6 +1,6 @@
 // RUN: tilec %s --passes=prefetch --target sm_80 | FileCheck %s
 // RUN: tilec %s --passes=prefetch,allocate-shared,insert-barriers --target sm_80 | FileCheck %s --check-prefix=BARRIER
-// prefetch: products in slices along K, and slices loaded in the iteration before.
+// prefetch: slices products along K, and loads slices in the previous iteration.
 #mma = #tilegpu.mma<{instr_shape = [16, 8], version = 2 : i64, warps_per_cta = [2, 2]}>
 #f = #tilegpu.blocked<{order = [1, 0], size_per_thread = [4, 4], threads_per_warp = [4, 8], warps_per_cta = [2, 2]}>
 #x = #tilegpu.dot_op<{k_width = 2 : i64, op_idx = 0 : i64, parent = #mma}>

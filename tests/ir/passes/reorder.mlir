@@ -1,5 +1,5 @@
 // RUN: tilec %s --passes=reorder | FileCheck %s
-// reorder: loads go up within their stretch of the block, conversions down to their use.
+// reorder: loads move up to the previous side effect in the block, conversions down to their use.
 #a = #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], warps_per_cta = [4]}>
 #b = #tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], warps_per_cta = [4]}>
 !i = tensor<1024xi32, #a>

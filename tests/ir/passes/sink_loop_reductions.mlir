@@ -1,6 +1,6 @@
 // RUN: tilec %s --passes=sink-loop-reductions | FileCheck %s
 // RUN: tilec %s --passes=sink-loop-reductions --explain-perf 2>&1 | FileCheck %s --check-prefix=WHY
-// sink-loop-reductions: loops add tiles and reduce once, behind.
+// sink-loop-reductions: loops accumulate tiles; one reduction follows each loop.
 !t = tensor<256xf32>
 module {
   func.func private @add(%a: f32, %b: f32) -> f32 {

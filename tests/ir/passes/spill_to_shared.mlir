@@ -1,5 +1,5 @@
 // RUN: tilec %s --passes=spill-to-shared,allocate-shared --target sm_90a --num-warps 32 | FileCheck %s
-// spill-to-shared: 1024 threads have 64 registers each, 36 of them for what lives across a barrier.
+// spill-to-shared: 1024 threads have 64 registers each, 36 of them for values that are live across a barrier.
 #d = #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], warps_per_cta = [32]}>
 !d = tensor<65536xf32, #d>
 !p = tensor<65536x!tile.ptr<f32>, #d>

@@ -1,5 +1,5 @@
 // RUN: tilec %s --passes=unroll,canonicalize,dce | FileCheck %s
-// unroll: several iterations as one, the rest behind.
+// unroll: merges several iterations; a remainder loop follows.
 module {
   // CHECK-LABEL: func.func @unknown
   // CHECK-DAG: %[[F:.*]] = arith.constant 4 : i32

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random chains of what moves elements between threads: reductions, scans, permutations, reshapes,
-// flips, gathers and products of matrices, on tiles of random shape and type, loaded and stored in
-// random orders by a random number of warps. Results are exact, and the same in every repetition.
+// Random chains of operations that move elements between threads: reductions, scans, permutations,
+// reshapes, flips, gathers and matrix products, on tiles of random shape and type, loaded and
+// stored in random orders with a random number of warps. Results are exact and equal in every
+// repetition.
 //   test-language-stress cpu|cuda [--count N] [--repeats N] [--seed N] [--case NAME] [--print]
 #include "../tile.h"
 
@@ -11,7 +12,7 @@
 
 enum { ELEMENTS_MAX = 4096, STEPS_MAX = 6 };
 
-// The tile as the kernel has it after the steps so far, and its values.
+// The kernel's tile after the steps so far, and its values.
 struct chain {
   struct suite *s;
   enum dtype type;
@@ -47,7 +48,7 @@ static int64_t *at(struct chain *c, struct axis a, size_t line, size_t k) {
 
 static size_t line_count(struct axis a) { return a.outer * a.stride; }
 
-// ---- steps: each writes its statement and does the same to the values ----
+// ---- steps: each emits its statement and applies it to the values ----
 
 static const char *name_of(const struct chain *c) { return dtype_language_name(c->type); }
 
@@ -221,7 +222,7 @@ static void bound(struct chain *c) {
 
 // ---- a chain ----
 
-// Offsets of a tile whose axes lie in memory in a random order.
+// Offsets of a tile whose axes have a random order in memory.
 static void offsets(struct chain *c, const char *name, size_t indices[ELEMENTS_MAX]) {
   struct tile t = c->shape;
   unsigned order[TILE_RANK] = {0};

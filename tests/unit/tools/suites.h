@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suites of this executable, and what they share: an arena, a diagnostics engine, and the text
-// of the command line that locations point into.
+// The suites of this executable, and their shared state: an arena, a diagnostics engine, and the
+// command line's text, into which locations point.
 #ifndef TESTS_UNIT_TOOLS_SUITES_H
 #define TESTS_UNIT_TOOLS_SUITES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated values: pinned, deterministic over threads, of the promised distribution.
+// Generated values: fixed, independent of the number of threads, with the documented distribution.
 #include "suites.h"
 #include "tools/array_fill.h"
 

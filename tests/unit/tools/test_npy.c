@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files: what is written reads back, foreign headers, malformed and hostile files.
+// .npy files: round trips, headers of other writers, malformed and malicious files.
 #include "base/file.h"
 #include "suites.h"
 #include "tools/npy_file.h"
