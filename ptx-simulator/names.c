@@ -17,6 +17,7 @@ const char *sim_kind_name(enum sim_kind kind) {
   case SIM_TOO_LONG: return "instruction limit";
   case SIM_UNINITIALISED: return "uninitialised value";
   case SIM_RACE: return "race";
+  case SIM_ASYNC_ORDER: return "unordered asynchronous read";
   case SIM_EARLY_READ: return "access before arrival";
   case SIM_GLOBAL_RACE: return "race in global memory";
   }

@@ -257,9 +257,9 @@ static void report_unfenced(const struct access_site *x, const struct write_reco
   const struct op *code = x->w->program->code.at;
   struct sim_site other = site_of(&x->w->cta->warps[r->warp], &code[r->op], r->lane);
   struct memory_site at = {SIM_SHARED, x->at->offset, x->bytes};
-  warn(x->w, x->op, x->lane, SIM_RACE, &at, &other,
-       "a read through the async proxy of what was written through the generic proxy, and no "
-       "fence.proxy.async between them");
+  warn(x->w, x->op, x->lane, SIM_ASYNC_ORDER, &at, &other,
+       "wgmma reads shared memory through the async proxy that was written through the generic "
+       "proxy, without a fence.proxy.async between them");
 }
 
 uint64_t shadow_async_read(struct warp *w, const struct op *op, const struct location *at,

@@ -80,6 +80,7 @@ enum sim_kind {
                      // of global memory if it was read there
   SIM_RACE,          // two unordered accesses of shared memory, at least one a write
   SIM_EARLY_READ,    // an access to the destination of a pending cp.async
+  SIM_ASYNC_ORDER,   // wgmma reads what no proxy fence or wait orders: the text says which
   SIM_GLOBAL_RACE,   // SIM_RACE in global memory; a store that does not change memory is no write
 };
 

@@ -24,7 +24,8 @@ enum {
   A_WORDS = 4,
   B_WORDS = 2,
   MAX_WORDS = WGMMA_MAX_N / 2,
-  NOT_COMPUTED = -1 // a NaN as a float
+  NOT_COMPUTED = -1, // a NaN as a float
+  WORD_BYTES_MASK = 15
 };
 
 struct wgmma {
@@ -163,8 +164,8 @@ static bool compute(struct warp *w, struct pending_product *p) {
   if (!read_sources(w, p, &s))
     return false;
   if (w->undefined && s.hash != p->source)
-    warn(w, op, 0, SIM_RACE, NULL, NULL,
-         "shared memory was written that a product in flight reads: no wait for it came before");
+    warn(w, op, 0, SIM_ASYNC_ORDER, NULL, NULL,
+         "shared memory that wgmma reads was written before wgmma.wait_group");
   gather_a(w, op, &s, &f);
   for (unsigned g = 0; g < x->n / MMA_N; g++) {
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
@@ -203,7 +204,7 @@ static struct product_chain *new_chain(struct warp *w) {
 }
 
 // The pending accumulator that the operation continues, or a new one with the registers' values.
-static struct product_chain *chain_of(struct warp *w, const struct op *op) {
+static struct product_chain *chain_of(struct warp *w, const struct op *op, bool adds) {
   const struct wgmma *x = op->info;
   for (size_t i = w->products.len; i-- > 0;) {
     struct product_chain *c = w->products.at[i].chain;
@@ -221,6 +222,8 @@ static struct product_chain *chain_of(struct warp *w, const struct op *op) {
       return NULL;
     }
   }
+  for (unsigned k = 0; w->undefined && adds && k < x->words; k++)
+    require_defined(w, op, op->slots[k], ~0u, 4, "the accumulator");
   struct product_chain *c = new_chain(w);
   c->words = x->words;
   c->slots = op->slots;
@@ -239,23 +242,21 @@ static void product_op(struct warp *w, const struct op *op, uint32_t lanes) {
       !uniform(w, op, b_slot(x) + 1, "scale-d", &adds))
     return;
   p.adds = adds & 1;
-  for (unsigned k = 0; w->undefined && p.adds && k < x->words; k++)
-    require_defined(w, op, op->slots[k], ~0u, 4, "the accumulator");
   struct sources s;
   if (w->undefined) {
     if (!read_sources(w, &p, &s))
       return;
     p.source = s.hash;
   }
-  p.chain = chain_of(w, op);
+  p.chain = chain_of(w, op, p.adds);
   if (!p.chain)
     return;
   vec_push(w->cta->arena, &w->products, p);
-  for (unsigned k = 0; k < x->words; k++) {
-    for (unsigned lane = 0; lane < SIM_LANES; lane++)
+  for (unsigned k = 0; k < x->words; k++)
+    for (unsigned lane = 0; lane < SIM_LANES; lane++) {
       row(w, op->slots[k])[lane] = (uint32_t)NOT_COMPUTED;
-    set_defined(w, op->slots[k], ~0u);
-  }
+      set_undefined(w, op, op->slots[k], lane, WORD_BYTES_MASK);
+    }
 }
 
 static void commit_op(struct warp *w, const struct op *op, uint32_t lanes) {
@@ -285,8 +286,10 @@ static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
       later |= all[k].chain == c;
     if (later)
       continue;
-    for (unsigned k = 0; k < c->words; k++)
+    for (unsigned k = 0; k < c->words; k++) {
       memcpy(row(w, c->slots[k]), c->acc + (size_t)k * SIM_LANES, SIM_LANES * sizeof *c->acc);
+      set_defined(w, c->slots[k], ~0u);
+    }
     c->next_idle = w->idle_chains;
     w->idle_chains = c;
   }

@@ -86,8 +86,8 @@ START_TEST(products_by_warpgroups) {
   fill((uint8_t *)c.in, x->a, ROWS);
   fill((uint8_t *)c.in + B_OFFSET, x->b, COLUMNS);
   case_run(&c);
-  ck_assert_msg(c.status == SIM_OK && c.finding_count == 0, "%s: %s", x->instruction,
-                c.finding_count ? c.findings[0].text : c.report.text);
+  ck_assert_msg(c.status == SIM_OK && c.violation_count == 0, "%s: %s", x->instruction,
+                c.violation_count ? c.violations[0].text : c.report.text);
   for (unsigned i = 0; i < 128 * 4; i++) {
     unsigned lane = i / 4 % 32, row = i / 128 * 16 + lane / 4 + i % 4 / 2 * 8;
     unsigned column = lane % 4 * 2 + i % 2;
@@ -106,10 +106,11 @@ START_TEST(operands_that_are_not_ready) {
     const char *before, *between;
     const char *text;
   } faults[] = {
-      {"bar.sync 0;", "", "fence.proxy.async"},
+      {"bar.sync 0;", "", "without a fence.proxy.async"},
       {"fence.proxy.async;", "", "nothing orders them"},
       {"fence.proxy.async; bar.sync 0;",
-       "bar.sync 0; st.shared.b32 [%r4], %r0; fence.proxy.async; bar.sync 0;", "in flight reads"},
+       "bar.sync 0; st.shared.b32 [%r4], %r0; fence.proxy.async; bar.sync 0;",
+       "before wgmma.wait_group"},
   };
   static char text[2048];
   for (size_t i = 0; i < COUNT_OF(faults); i++) {
@@ -132,10 +133,10 @@ START_TEST(operands_that_are_not_ready) {
     c = (struct ptx_case){.body = text, .threads = 128, .check = true};
     case_run(&c);
     bool found = false;
-    for (unsigned k = 0; k < c.finding_count; k++)
-      found |= strstr(c.findings[k].text, faults[i].text) != NULL;
-    ck_assert_msg(found, "fault %zu: %u reports, the first: %s", i, c.finding_count,
-                  c.finding_count ? c.findings[0].text : "");
+    for (unsigned k = 0; k < c.violation_count; k++)
+      found |= strstr(c.violations[k].text, faults[i].text) != NULL;
+    ck_assert_msg(found, "fault %zu: %u reports, the first: %s", i, c.violation_count,
+                  c.violation_count ? c.violations[0].text : "");
   }
 }
 END_TEST
