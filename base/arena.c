@@ -145,6 +145,7 @@ static bool push_chunk(struct arena *a, size_t at_least) {
 }
 
 void *arena_alloc(struct arena *a, size_t size, size_t align) {
+  assert(align && align <= MAX_ALIGN && (align & (align - 1)) == 0);
   if (memory_fails && memory_fails(handler_of(a) ? MEMORY_ARENA : MEMORY_BARE_ARENA))
     return out_of_memory(a);
   struct chunk *c = a->head;
@@ -208,6 +209,8 @@ void arena_release(struct arena *a, struct arena_mark m) {
     free(a->head);
     a->head = next;
   }
+  assert(a->head == m.chunk && "the mark is of this arena and not above another that was released");
+  assert(!a->head || m.used <= a->head->used);
   if (a->head)
     a->head->used = m.used;
 }

@@ -3,6 +3,7 @@
 #ifndef TILE_BASE_ATTRS_H
 #define TILE_BASE_ATTRS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +25,10 @@
 static inline bool is_pow2(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
 
 // Floor of the base-2 logarithm; x must not be 0.
-static inline unsigned log2_floor(uint64_t x) { return 63u - (unsigned)__builtin_clzll(x); }
+static inline unsigned log2_floor(uint64_t x) {
+  assert(x != 0);
+  return 63u - (unsigned)__builtin_clzll(x);
+}
 
 // a * b into *ret; false (and *ret untouched) on overflow.
 static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *ret) {

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,11 +19,13 @@ static void before_value(struct json_writer *w) {
 static void begin(struct json_writer *w, char c) {
   before_value(w);
   strbuf_putc(w->out, c);
+  assert(w->depth < JSON_MAX_DEPTH);
   w->depth++;
   w->need_comma = false;
 }
 
 static void end(struct json_writer *w, char c) {
+  assert(w->depth > 0 && !w->after_key);
   strbuf_putc(w->out, c);
   w->depth--;
   w->need_comma = true;

@@ -3,6 +3,7 @@
 // for the whole warp, and packed again. mma.h defines the arithmetic.
 #include "base/mma.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +41,9 @@ static double element(enum dtype t, uint32_t word, unsigned i) {
   case DTYPE_F8E5: return (double)half((word >> 8 * i & 0xff) << 8);
   case DTYPE_I8: return (double)(int8_t)(word >> 8 * i & 0xff);
   case DTYPE_U8: return (double)(word >> 8 * i & 0xff);
-  default: return (double)float_of(word >> TF32_DROPPED_BITS << TF32_DROPPED_BITS);
+  default:
+    assert(t == DTYPE_F32);
+    return (double)float_of(word >> TF32_DROPPED_BITS << TF32_DROPPED_BITS);
   }
 }
 
@@ -154,6 +157,7 @@ static void write_d(enum dtype t, const struct mma_lane *lane, unsigned at, doub
 
 void mma_product(const struct mma_instruction *in, bool saturate,
                  const struct mma_lane lanes[WARP]) {
+  assert(in->m <= MAX_M && in->m % 8 == 0 && in->k <= MAX_K);
   struct operands x;
   double sums[MAX_M][MMA_N] = {0};
   read_operands(in, lanes, &x);

@@ -2,7 +2,10 @@
 // Source texts: an index of line starts, built once, and binary search in it.
 #include "base/source.h"
 
+#include <assert.h>
+
 struct source *source_create(struct arena *a, const char *name, struct str text) {
+  assert(text.len <= SOURCE_MAX_BYTES && "offsets are 32 bits");
   struct source *s = arena_new(a, struct source);
   if (!s)
     return NULL;

@@ -4,6 +4,8 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 
+#include <assert.h>
+
 MlirAttribute attr_i32(struct ir_context *c, int32_t v) {
   return mlirIntegerAttrGet(mlir_of_dtype(c, DTYPE_I32), v);
 }
@@ -93,6 +95,7 @@ void func_set_arg_attr(struct ir_context *c, MlirOperation func, unsigned i, con
     if (mlirAttributeIsNull(all[k]))
       all[k] = mlirDictionaryAttrGet(c->mlir, 0, NULL);
   }
+  assert(i < (size_t)count);
   all[i] = dictionary_with(c, all[i], name, value);
   mlirOperationSetAttributeByName(func, ref_of("arg_attrs"), mlirArrayAttrGet(c->mlir, count, all));
 }

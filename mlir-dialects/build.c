@@ -7,6 +7,8 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 
+#include <assert.h>
+
 struct builder builder_at_end(struct ir_context *c, MlirBlock block, MlirLocation loc) {
   return (struct builder){.c = c, .block = block, .before = {NULL}, .loc = loc};
 }
@@ -79,6 +81,7 @@ MlirValue build_unary(struct builder *b, enum op_id id, MlirValue x) {
 }
 
 MlirValue build_binary(struct builder *b, enum op_id id, MlirValue x, MlirValue y) {
+  assert(mlirTypeEqual(mlirValueGetType(x), mlirValueGetType(y)));
   return build_value(b, id, 2, (MlirValue[]){x, y}, mlirValueGetType(x), 0, NULL);
 }
 
@@ -105,10 +108,12 @@ static MlirValue build_compare(struct builder *b, enum op_id id, int predicate, 
 }
 
 MlirValue build_cmpi(struct builder *b, int predicate, MlirValue x, MlirValue y) {
+  assert(predicate >= 0 && predicate <= 9);
   return build_compare(b, OP_ARITH_CMPI, predicate, x, y);
 }
 
 MlirValue build_cmpf(struct builder *b, int predicate, MlirValue x, MlirValue y) {
+  assert(predicate >= 0 && predicate <= 15);
   return build_compare(b, OP_ARITH_CMPF, predicate, x, y);
 }
 
@@ -141,6 +146,7 @@ MlirValue build_num_programs(struct builder *b, int axis) {
 MlirValue build_make_range(struct builder *b, int32_t start, int32_t end) {
   MlirNamedAttribute a[] = {named_attr(b->c, "start", attr_i32(b->c, start)),
                             named_attr(b->c, "end", attr_i32(b->c, end))};
+  assert(start < end);
   int64_t size = (int64_t)end - start;
   MlirType type = tensor_type(1, &size, mlir_of_dtype(b->c, DTYPE_I32), mlirAttributeGetNull());
   return build_value(b, OP_TILE_MAKE_RANGE, 0, NULL, type, 2, a);
@@ -154,6 +160,7 @@ MlirValue build_splat(struct builder *b, MlirValue scalar, unsigned rank, const 
 MlirValue build_expand_dims(struct builder *b, MlirValue x, unsigned axis) {
   MlirType from = mlirValueGetType(x);
   unsigned rank = tensor_rank(from) + 1;
+  assert(axis < rank && rank <= TENSOR_RANK_LIMIT + 1);
   int64_t shape[TENSOR_RANK_LIMIT + 1];
   for (unsigned i = 0; i < rank; i++)
     shape[i] = i == axis ? 1 : tensor_dim(from, i < axis ? i : i - 1);
@@ -169,6 +176,7 @@ MlirValue build_expand_dims(struct builder *b, MlirValue x, unsigned axis) {
 
 MlirValue build_broadcast(struct builder *b, MlirValue x, unsigned rank, const int64_t *shape) {
   MlirType from = mlirValueGetType(x);
+  assert(tensor_rank(from) == rank);
   return build_value(b, OP_TILE_BROADCAST, 1, &x,
                      tensor_type(rank, shape, element_type(from), tensor_encoding(from)), 0, NULL);
 }
@@ -184,6 +192,7 @@ MlirValue build_reshape(struct builder *b, MlirValue x, unsigned rank, const int
 MlirValue build_trans(struct builder *b, MlirValue x, unsigned rank, const int32_t *order) {
   MlirType from = mlirValueGetType(x);
   int64_t shape[TENSOR_RANK_LIMIT];
+  assert(rank == tensor_rank(from) && rank <= TENSOR_RANK_LIMIT);
   for (unsigned i = 0; i < rank; i++)
     shape[i] = tensor_dim(from, (unsigned)order[i]);
   MlirNamedAttribute a = named_attr(b->c, "order", attr_i32_array(b->c, rank, order));

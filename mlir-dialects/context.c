@@ -24,6 +24,8 @@ static const struct op_info op_table[OP_ID_COUNT] = {
 #define EFFECT OP_EFFECT
 #define OP(id, name, flags, doc) [OP_##id] = {name, flags, doc},
 #include "mlir-dialects/ops.def"
+
+#include <assert.h>
 #undef OP
 #undef PURE
 #undef READ
@@ -35,7 +37,10 @@ static const struct op_info op_table[OP_ID_COUNT] = {
 #undef EFFECT
 };
 
-const struct op_info *op_info(enum op_id id) { return &op_table[id]; }
+const struct op_info *op_info(enum op_id id) {
+  assert(id < COUNT_OF(op_table));
+  return &op_table[id];
+}
 
 enum op_id op_id(struct ir_context *c, MlirOperation op) {
   return (enum op_id)(uintptr_t)ptrmap_get(&c->tables->op_ids, mlirOperationGetName(op).ptr);

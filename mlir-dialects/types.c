@@ -6,6 +6,8 @@
 
 #include <mlir-c/BuiltinTypes.h>
 
+#include <assert.h>
+
 static MlirType scalar_of_dtype(MlirContext m, enum dtype t) {
   switch (t) {
   case DTYPE_F8E5: return mlirFloat8E5M2TypeGet(m);
@@ -127,7 +129,10 @@ MlirType ptr_type(struct ir_context *c, MlirType pointee) {
 bool type_is_ptr(struct ir_context *c, MlirType t) {
   return mlirTypeIDEqual(mlirTypeGetTypeID(t), c->tables->ptr.id);
 }
-MlirType ptr_pointee(struct ir_context *c, MlirType ptr) { return unwrap(c, &c->tables->ptr, ptr); }
+MlirType ptr_pointee(struct ir_context *c, MlirType ptr) {
+  assert(type_is_ptr(c, ptr));
+  return unwrap(c, &c->tables->ptr, ptr);
+}
 
 MlirType memdesc_type(struct ir_context *c, MlirType tile) {
   return wrap(c, &c->tables->memdesc, "!tilegpu.memdesc", tile);
@@ -136,6 +141,7 @@ bool type_is_memdesc(struct ir_context *c, MlirType t) {
   return mlirTypeIDEqual(mlirTypeGetTypeID(t), c->tables->memdesc.id);
 }
 MlirType memdesc_tile(struct ir_context *c, MlirType memdesc) {
+  assert(type_is_memdesc(c, memdesc));
   return unwrap(c, &c->tables->memdesc, memdesc);
 }
 
@@ -147,7 +153,10 @@ unsigned tensor_rank(MlirType t) {
   return type_is_tensor(t) ? (unsigned)mlirShapedTypeGetRank(t) : 0;
 }
 
-int64_t tensor_dim(MlirType t, unsigned i) { return mlirShapedTypeGetDimSize(t, i); }
+int64_t tensor_dim(MlirType t, unsigned i) {
+  assert(i < tensor_rank(t));
+  return mlirShapedTypeGetDimSize(t, i);
+}
 
 int64_t tensor_numel(MlirType t) {
   int64_t n = 1;

@@ -63,6 +63,21 @@ static const char *text_of(struct eval *e, struct str s) {
   return arena_strndup(e->a, s.ptr, s.len);
 }
 
+static bool check_asm(struct eval *e, struct call *c, struct str text, struct str constraints,
+                      int64_t pack) {
+  for (unsigned i = 0; i < 2; i++) {
+    struct str s = i ? constraints : text;
+    if (s.len && memchr(s.ptr, 0, s.len)) {
+      eval_error(e, c->args[i].at, E0503, "inline assembly cannot hold a NUL character");
+      return false;
+    }
+  }
+  if (pack >= 1 && pack <= ASM_MAX_PACK)
+    return true;
+  eval_error(e, c->args[5].at, E0503, "`pack` is 1 to %d, not %lld", ASM_MAX_PACK, (long long)pack);
+  return false;
+}
+
 struct value builtin_inline_asm(struct eval *e, struct call *c) {
   struct str text, constraints;
   struct assembly a;
@@ -72,20 +87,8 @@ struct value builtin_inline_asm(struct eval *e, struct call *c) {
       !need_const_str(e, c->args[1], "the constraints", &constraints) ||
       !asm_args(e, c->args[2], &a) || !asm_results(e, c->args[3], &a) ||
       !need_const_bool(e, c->args[4], "`is_pure`", &is_pure) ||
-      !need_const_int(e, c->args[5], "`pack`", &pack))
+      !need_const_int(e, c->args[5], "`pack`", &pack) || !check_asm(e, c, text, constraints, pack))
     return VALUE_ERROR;
-  for (unsigned i = 0; i < 2; i++) {
-    struct str s = i ? constraints : text;
-    if (s.len && memchr(s.ptr, 0, s.len)) {
-      eval_error(e, c->args[i].at, E0503, "inline assembly cannot hold a NUL character");
-      return VALUE_ERROR;
-    }
-  }
-  if (pack < 1 || pack > ASM_MAX_PACK) {
-    eval_error(e, c->args[5].at, E0503, "`pack` is 1 to %d, not %lld", ASM_MAX_PACK,
-               (long long)pack);
-    return VALUE_ERROR;
-  }
   MlirValue values[ASM_MAX_ARGS], results[COLLECTIVE_MAX_VALUES];
   MlirType types[COLLECTIVE_MAX_VALUES];
   for (size_t i = 0; i < a.arg_count; i++)

@@ -60,13 +60,35 @@ static struct value load_scalar_type(struct eval *e, struct value loaded, struct
   return type_is_bool(pointee) ? emit_truth_tile(e, loaded) : loaded;
 }
 
+// The argument `other` as a tile of the stored type, or null; false if it was reported.
+static bool load_other(struct eval *e, struct call *c, struct type pointee, struct type stored,
+                       MlirValue *ret) {
+  struct operand o = c->args[2];
+  *ret = (MlirValue){NULL};
+  if (!arg_given(c, 2) || o.v.kind == VALUE_NONE)
+    return true;
+  if (!arg_given(c, 1) || c->args[1].v.kind == VALUE_NONE) {
+    struct diag *d = eval_error(e, o.at, E0505, "`other` without `mask`");
+    diag_help(d, "`other` is what masked-off elements get: add `mask=...`, or leave it out");
+    return false;
+  }
+  if (value_is_number(o.v) && !pointee.ptr)
+    o.v = literal_as(e, o, pointee);
+  else
+    o.v = emit_convert(e, o, type_elem(pointee));
+  o.v = value_is_poison(o.v) ? o.v : emit_cast(e, o.v, type_elem(stored), NULL);
+  o.v = broadcast_to(e, o, pointee, "`other` ");
+  *ret = o.v.rt;
+  return !value_is_poison(o.v);
+}
+
 struct value builtin_load(struct eval *e, struct call *c) {
   static const char *const caches[] = {"", ".ca", ".cg", ".cs", ".cv", NULL};
   static const char *const evictions[] = {"", "evict_first", "evict_last", "evict_normal", NULL};
   const char *cache, *evict;
   struct type pointee;
   bool is_volatile = false;
-  MlirValue mask, other = {NULL};
+  MlirValue mask, other;
   if (!take_padding(e, c) || !need_pointer(e, c, &pointee) ||
       !no_block_pointers(e, c, 3, "boundary_check") ||
       !need_choice(e, c, 5, "the cache modifier", caches, &cache) ||
@@ -77,28 +99,33 @@ struct value builtin_load(struct eval *e, struct call *c) {
   struct type stored = pointee; // what the IR loads
   if (type_is_bool(pointee))
     stored.dtype = DTYPE_I8;
-  bool has_mask = arg_given(c, 1) && c->args[1].v.kind != VALUE_NONE;
-  if (arg_given(c, 2) && c->args[2].v.kind != VALUE_NONE) {
-    if (!has_mask) {
-      struct diag *d = eval_error(e, c->args[2].at, E0505, "`other` without `mask`");
-      diag_help(d, "`other` is what masked-off elements get: add `mask=...`, or leave it out");
-      return VALUE_ERROR;
-    }
-    struct operand o = c->args[2];
-    if (value_is_number(o.v) && !pointee.ptr)
-      o.v = literal_as(e, o, pointee);
-    else
-      o.v = emit_convert(e, o, type_elem(pointee));
-    o.v = value_is_poison(o.v) ? o.v : emit_cast(e, o.v, type_elem(stored), NULL);
-    o.v = broadcast_to(e, o, pointee, "`other` ");
-    if (value_is_poison(o.v))
-      return VALUE_ERROR;
-    if (!mlirValueIsNull(mask))
-      other = o.v.rt;
-  }
+  if (!load_other(e, c, pointee, stored, &other))
+    return VALUE_ERROR;
+  if (mlirValueIsNull(mask)) // always true
+    other = mask;
   MlirValue v =
       build_load(&e->b, c->args[0].v.rt, mask, other, *cache ? cache + 1 : "", evict, is_volatile);
   return load_scalar_type(e, value_rt(v, stored), pointee);
+}
+
+// The value to store, in the type that memory holds and the shape of the pointer.
+static struct value stored_value(struct eval *e, struct call *c, struct type pointee) {
+  struct operand value = c->args[1];
+  bool is_literal = value_is_number(value.v) && !pointee.ptr;
+  if (!is_literal)
+    value.v = arg_runtime(e, c, 1);
+  if (value.v.kind == VALUE_RT && value.v.type.ptr != pointee.ptr) {
+    eval_error(e, value.at, E0503, "cannot store %s through %s", type_text(e->a, value.v.type),
+               type_text(e->a, type_elem(c->args[0].v.type)));
+    return VALUE_ERROR;
+  }
+  if (is_literal)
+    value.v = literal_as(e, value, pointee);
+  else if (!value_is_poison(value.v))
+    value.v = emit_cast(e, value.v, type_elem(pointee), NULL);
+  if (!value_is_poison(value.v) && type_is_bool(pointee))
+    value.v = emit_cast(e, value.v, type_scalar(DTYPE_I8), NULL);
+  return broadcast_to(e, value, pointee, "the value ");
 }
 
 struct value builtin_store(struct eval *e, struct call *c) {
@@ -117,24 +144,9 @@ struct value builtin_store(struct eval *e, struct call *c) {
     diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
     return VALUE_ERROR;
   }
-  struct operand value = c->args[1];
-  bool is_literal = value_is_number(value.v) && !pointee.ptr;
-  if (!is_literal)
-    value.v = arg_runtime(e, c, 1);
-  if (value.v.kind == VALUE_RT && value.v.type.ptr != pointee.ptr) {
-    eval_error(e, value.at, E0503, "cannot store %s through %s", type_text(e->a, value.v.type),
-               type_text(e->a, type_elem(c->args[0].v.type)));
+  struct value value = stored_value(e, c, pointee);
+  if (!need_mask(e, c->args[2], pointee, &mask) || value_is_poison(value))
     return VALUE_ERROR;
-  }
-  if (is_literal)
-    value.v = literal_as(e, value, pointee);
-  else if (!value_is_poison(value.v))
-    value.v = emit_cast(e, value.v, type_elem(pointee), NULL);
-  if (!value_is_poison(value.v) && type_is_bool(pointee))
-    value.v = emit_cast(e, value.v, type_scalar(DTYPE_I8), NULL);
-  value.v = broadcast_to(e, value, pointee, "the value ");
-  if (!need_mask(e, c->args[2], pointee, &mask) || value_is_poison(value.v))
-    return VALUE_ERROR;
-  build_store(&e->b, c->args[0].v.rt, value.v.rt, mask, *cache ? cache + 1 : "", evict);
+  build_store(&e->b, c->args[0].v.rt, value.rt, mask, *cache ? cache + 1 : "", evict);
   return value_of_kind(VALUE_NONE);
 }

@@ -2,6 +2,8 @@
 // gather, histogram, join, split, item.
 #include "lang/builtins/builtins.h"
 
+#include <assert.h>
+
 struct value builtin_join(struct eval *e, struct call *c) {
   struct operand x = {arg_runtime(e, c, 0), c->args[0].at};
   struct operand y = {arg_runtime(e, c, 1), c->args[1].at};
@@ -56,6 +58,7 @@ struct value builtin_item(struct eval *e, struct call *c) {
 
 struct value emit_take(struct eval *e, struct value x, unsigned axis, struct value index) {
   struct type t = x.type;
+  assert(axis < t.rank && index.type.rank == 1);
   t.shape[axis] = index.type.shape[0];
   struct type wide = type_shaped(index.type, t);
   for (unsigned i = 0; i < t.rank; i++)

@@ -2,6 +2,8 @@
 // Shapes of tiles: new axes, broadcasts, reshapes, permutations.
 #include "lang/builtins/builtins.h"
 
+#include <assert.h>
+
 // The numbers of `name(x, 1, 2)` or `name(x, (1, 2))` as one operand.
 static struct operand rest_as_tuple(struct eval *e, struct call *c) {
   if (c->rest_count == 1 && c->rest[0].v.kind == VALUE_TUPLE)
@@ -76,6 +78,7 @@ struct value builtin_expand_dims(struct eval *e, struct call *c) {
 
 struct value emit_reshape(struct eval *e, struct value x, struct type t, bool can_reorder) {
   t = type_shaped(type_elem(x.type), t);
+  assert(type_numel(x.type) == type_numel(t));
   if (type_shape_eq(x.type, t))
     return x;
   if (!x.type.rank)
@@ -132,42 +135,50 @@ struct value builtin_ravel(struct eval *e, struct call *c) {
   return emit_reshape(e, x, t, can_reorder);
 }
 
+static bool swap_last(struct eval *e, struct call *c, struct type t, int32_t *order) {
+  if (t.rank < 2) {
+    struct diag *d = eval_error(e, c->at, E0224, "cannot transpose %s", type_text(e->a, t));
+    diag_help(d, "a transposition needs two axes: `x[None, :]` or `x[:, None]`");
+    return false;
+  }
+  for (int32_t i = 0; i < t.rank; i++)
+    order[i] = i;
+  order[t.rank - 1] = t.rank - 2, order[t.rank - 2] = t.rank - 1;
+  return true;
+}
+
+static bool read_permutation(struct eval *e, struct operand dims, struct type t, int32_t *order) {
+  bool used[TYPE_MAX_RANK] = {false};
+  if (dims.v.tuple.len != t.rank) {
+    eval_error(e, dims.at, E0224, "a permutation of %zu axes for %s", dims.v.tuple.len,
+               type_text(e->a, t));
+    return false;
+  }
+  for (unsigned i = 0; i < t.rank; i++) {
+    unsigned axis;
+    if (!need_axis(e, (struct operand){dims.v.tuple.at[i], dims.at}, t.rank, &axis))
+      return false;
+    if (used[axis]) {
+      eval_error(e, dims.at, E0224, "axis %u stands twice in the permutation", axis);
+      return false;
+    }
+    used[axis] = true;
+    order[i] = (int32_t)axis;
+  }
+  return true;
+}
+
 struct value builtin_trans(struct eval *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0);
   if (value_is_poison(x))
     return x;
   unsigned rank = x.type.rank;
   int32_t order[TYPE_MAX_RANK];
-  for (unsigned i = 0; i < rank; i++)
-    order[i] = (int32_t)i;
   struct operand dims = rest_as_tuple(e, c);
   bool is_permute = c->builtin->tag == 1;
-  if (!is_permute && !c->rest_count) {
-    if (rank < 2) {
-      struct diag *d = eval_error(e, c->at, E0224, "cannot transpose %s", type_text(e->a, x.type));
-      diag_help(d, "a transposition needs two axes: `x[None, :]` or `x[:, None]`");
-      return VALUE_ERROR;
-    }
-    order[rank - 1] = (int32_t)rank - 2, order[rank - 2] = (int32_t)rank - 1;
-  } else {
-    bool used[TYPE_MAX_RANK] = {false};
-    if (dims.v.tuple.len != rank) {
-      eval_error(e, dims.at, E0224, "a permutation of %zu axes for %s", dims.v.tuple.len,
-                 type_text(e->a, x.type));
-      return VALUE_ERROR;
-    }
-    for (unsigned i = 0; i < rank; i++) {
-      unsigned axis;
-      if (!need_axis(e, (struct operand){dims.v.tuple.at[i], dims.at}, rank, &axis))
-        return VALUE_ERROR;
-      if (used[axis]) {
-        eval_error(e, dims.at, E0224, "axis %u stands twice in the permutation", axis);
-        return VALUE_ERROR;
-      }
-      used[axis] = true;
-      order[i] = (int32_t)axis;
-    }
-  }
+  if (!(is_permute || c->rest_count ? read_permutation(e, dims, x.type, order)
+                                    : swap_last(e, c, x.type, order)))
+    return VALUE_ERROR;
   struct type t = x.type;
   for (unsigned i = 0; i < rank; i++)
     t.shape[i] = x.type.shape[order[i]];

@@ -3,6 +3,8 @@
 // merged, and scf.if is built with the merged values as results.
 #include "lang/emit/control.h"
 
+#include <assert.h>
+
 static struct variable *snapshot(struct eval *e, const struct variable_list *l) {
   struct variable *s = arena_array(e->a, struct variable, l->len ? l->len : 1);
   for (size_t i = 0; i < l->len; i++)
@@ -162,6 +164,7 @@ void ssa_if(struct eval *e, struct value cond, const struct variable_list *chang
   e->b = outer;
   e->span = place;
   size_t n = m.leaves[0].len;
+  assert(m.leaves[1].len == n && "both branches yield the same variables");
   MlirOperation op =
       ssa_make_op(&e->b, "scf.if", 1, &cond.rt, n, ssa_types_of(e, &m.leaves[0]), 2, m.blocks);
   const MlirValue *results = results_of(e, op, n);
@@ -169,4 +172,5 @@ void ssa_if(struct eval *e, struct value cond, const struct variable_list *chang
   for (size_t i = 0; i < changed->len; i++)
     if (ends[i] > (i ? ends[i - 1] : 0))
       changed->at[i]->value = take_results(changed->at[i]->value, results, &k);
+  assert(k == n && "every result belongs to a variable");
 }

@@ -176,6 +176,7 @@ static MlirOperation make_for(struct eval *e, const struct ssa_for *f, const str
 
 MlirOperation ssa_for_loop(struct eval *e, const struct ssa_for *f,
                            const struct variable_list *changed) {
+  assert(type_eq(f->lower.type, f->upper.type) && type_eq(f->lower.type, f->step.type));
   struct builder outer = e->b;
   struct span span = e->span;
   MlirType iv_type = type_to_mlir(e->c, f->lower.type);
@@ -272,6 +273,7 @@ static void while_enter_body(struct eval *e, struct while_state *s,
 // kept.
 static void while_prune(struct while_state *s, bool *keep) {
   size_t n = s->l.inits.len;
+  assert(s->l.yields.len == n && s->l.args.len == n && s->pass.len >= n);
   for (size_t i = 0; i < s->l.len; i++)
     for (size_t k = s->l.at[i].begin; k < s->l.at[i].end; k++)
       keep[k] = !s->l.at[i].dropped && !(mlirValueEqual(s->pass.at[k], s->l.args.at[k]) &&

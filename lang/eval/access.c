@@ -22,24 +22,19 @@ bool eval_slice_bound(struct eval *e, const struct expr *x, int64_t len, int64_t
   return true;
 }
 
-struct value eval_tuple_subscript(struct eval *e, const struct expr *x, struct tuple t) {
-  const struct expr *item = x->subscript.items.at[0];
-  int64_t len = (int64_t)t.len, i, lo, hi, step = 1;
-  if (x->subscript.items.len != 1) {
-    eval_error(e, x->span, E0212, "a tuple takes one subscript");
+static struct value tuple_element(struct eval *e, const struct expr *item, struct tuple t) {
+  int64_t len = (int64_t)t.len, i;
+  struct operand index = {eval_expr(e, item), item->span};
+  if (!need_const_int(e, index, "the index of a tuple", &i))
     return VALUE_ERROR;
-  }
-  if (item->kind != EXPR_SLICE) {
-    if (!need_const_int(e, (struct operand){eval_expr(e, item), item->span}, "the index of a tuple",
-                        &i))
-      return VALUE_ERROR;
-    if (i < -len || i >= len) {
-      eval_error(e, item->span, E0212, "index %lld of a tuple of %lld", (long long)i,
-                 (long long)len);
-      return VALUE_ERROR;
-    }
+  if (i >= -len && i < len)
     return t.at[i < 0 ? i + len : i];
-  }
+  eval_error(e, item->span, E0212, "index %lld of a tuple of %lld", (long long)i, (long long)len);
+  return VALUE_ERROR;
+}
+
+static struct value tuple_slice(struct eval *e, const struct expr *item, struct tuple t) {
+  int64_t len = (int64_t)t.len, lo, hi, step = 1;
   if (item->slice.step &&
       !need_const_int(e, (struct operand){eval_expr(e, item->slice.step), item->slice.step->span},
                       "the step of a slice", &step))
@@ -53,12 +48,21 @@ struct value eval_tuple_subscript(struct eval *e, const struct expr *x, struct t
     return VALUE_ERROR;
   size_t n = 0;
   struct value *r = arena_array(e->a, struct value, t.len ? t.len : 1);
-  for (i = lo; i < hi; i += step) {
+  for (int64_t i = lo; i < hi; i += step) {
     r[n++] = t.at[i];
     if (step > hi - i)
       break;
   }
   return value_tuple(r, n);
+}
+
+struct value eval_tuple_subscript(struct eval *e, const struct expr *x, struct tuple t) {
+  const struct expr *item = x->subscript.items.at[0];
+  if (x->subscript.items.len != 1) {
+    eval_error(e, x->span, E0212, "a tuple takes one subscript");
+    return VALUE_ERROR;
+  }
+  return item->kind == EXPR_SLICE ? tuple_slice(e, item, t) : tuple_element(e, item, t);
 }
 
 // The last entry of the key, as in Python.

@@ -21,8 +21,8 @@ static struct ast_visitor visitor(struct collector *c);
 static void visit_expr(void *user, const struct expr *x) {
   struct collector *c = user;
   struct ast_visitor v = visitor(c);
-  if (x->kind == EXPR_LAMBDA || x->kind == EXPR_COMPREHENSION)
-    return; // scopes of their own
+  if (x->kind == EXPR_LAMBDA)
+    return; // a scope of its own
   if (x->kind == EXPR_WALRUS)
     add(c->e, c->names, x->walrus.name);
   ast_visit_expr(&v, x);
@@ -100,52 +100,30 @@ void names_of_seq(struct eval *e, const struct seq *s, struct name_list *l) {
   }
 }
 
-static bool may_exit(const struct stmt_list *l, bool in_loop) {
-  for (size_t i = 0; i < l->len; i++) {
-    const struct stmt *s = l->at[i];
-    switch (s->kind) {
-    case STMT_RETURN: return true;
-    case STMT_BREAK:
-    case STMT_CONTINUE:
-      if (!in_loop)
-        return true;
-      break;
-    case STMT_IF:
-      if (may_exit(&s->if_stmt.body, in_loop) || may_exit(&s->if_stmt.orelse, in_loop))
-        return true;
-      break;
-    case STMT_FOR:
-      if (may_exit(&s->for_stmt.body, true))
-        return true;
-      break;
-    case STMT_WHILE:
-      if (may_exit(&s->while_stmt.body, true))
-        return true;
-      break;
-    case STMT_WITH:
-      if (may_exit(&s->with_stmt.body, in_loop))
-        return true;
-      break;
-    case STMT_EXPR:
-    case STMT_ASSIGN:
-    case STMT_AUG_ASSIGN:
-    case STMT_ANN_ASSIGN:
-    case STMT_PASS:
-    case STMT_ASSERT:
-    case STMT_DEF:
-    case STMT_IMPORT:
-    case STMT_ERROR:
-    case STMT_KIND_COUNT: break;
-    }
+static bool may_exit(const struct stmt *s, bool in_loop);
+
+static bool list_may_exit(const struct stmt_list *l, bool in_loop) {
+  for (size_t i = 0; i < l->len; i++)
+    if (may_exit(l->at[i], in_loop))
+      return true;
+  return false;
+}
+
+static bool may_exit(const struct stmt *s, bool in_loop) {
+  switch ((int)s->kind) {
+  case STMT_RETURN: return true;
+  case STMT_BREAK:
+  case STMT_CONTINUE: return !in_loop;
+  case STMT_IF:
+    return list_may_exit(&s->if_stmt.body, in_loop) || list_may_exit(&s->if_stmt.orelse, in_loop);
+  case STMT_FOR: return list_may_exit(&s->for_stmt.body, true);
+  case STMT_WHILE: return list_may_exit(&s->while_stmt.body, true);
+  case STMT_WITH: return list_may_exit(&s->with_stmt.body, in_loop);
   }
   return false;
 }
 
-bool stmt_may_exit(const struct stmt *s) {
-  struct stmt *one[1] = {(struct stmt *)(uintptr_t)s};
-  struct stmt_list l = {one, 1};
-  return may_exit(&l, false);
-}
+bool stmt_may_exit(const struct stmt *s) { return may_exit(s, false); }
 
 bool list_may_break(const struct stmt_list *l) {
   for (size_t i = 0; i < l->len; i++) {

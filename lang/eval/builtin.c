@@ -134,6 +134,7 @@ static struct value call_std(struct eval *e, const struct builtin *b, const stru
 struct value builtin_call(struct eval *e, const struct builtin *b, const struct operand *args,
                           const char *const *names, size_t count, struct span at,
                           struct span callee) {
+  assert(b && "names that the compiler itself calls are in the table");
   struct operand bound[MAX_PARAMS] = {{.at = at}};
   struct builtin_param params[MAX_PARAMS + 1];
   struct call c = {.builtin = b, .args = bound, .at = at, .callee = callee};

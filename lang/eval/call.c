@@ -185,17 +185,8 @@ struct value eval_inline(struct eval *e, const struct function *f, const struct 
   return eval_inline_for(e, f, args, names, count, at, NULL, NULL);
 }
 
-struct value eval_inline_for(struct eval *e, const struct function *f, const struct operand *args,
-                             const char *const *names, size_t count, struct span at, const char *of,
-                             struct value *ret) {
-  if (!can_inline(e, f, at))
-    return VALUE_ERROR;
+static struct frame *new_frame(struct eval *e, const struct function *f, struct span at) {
   bool is_entered = e->frame->region == e->region;
-  struct value result;
-  if (f->ast->is_noinline && is_entered && e->on->call &&
-      e->on->call(e, f, args, names, count, at, &result))
-    return result;
-  eval_at(e, at);
   struct frame *frame = arena_new(e->a, struct frame);
   *frame = (struct frame){.caller = e->frame,
                           .closure = f->closure,
@@ -207,13 +198,33 @@ struct value eval_inline_for(struct eval *e, const struct function *f, const str
                           .region = e->region};
   if (is_entered || f->is_std) // the first function of a func.func has its own locations
     frame->call_loc = e->b.loc;
-  struct binding b = {e, f, frame, arena_array(e->a, bool, f->ast->param_count + 1), at};
-  if (!bind_positional(&b, args, names, count))
-    return VALUE_ERROR;
+  return frame;
+}
+
+static bool bind_all(struct binding *b, const struct operand *args, const char *const *names,
+                     size_t count) {
+  if (!bind_positional(b, args, names, count))
+    return false;
   for (size_t i = 0; i < count; i++)
-    if (names && names[i] && !bind_keyword(&b, names[i], args[i]))
-      return VALUE_ERROR;
-  if (!bind_defaults(&b))
+    if (names && names[i] && !bind_keyword(b, names[i], args[i]))
+      return false;
+  return bind_defaults(b);
+}
+
+struct value eval_inline_for(struct eval *e, const struct function *f, const struct operand *args,
+                             const char *const *names, size_t count, struct span at, const char *of,
+                             struct value *ret) {
+  if (!can_inline(e, f, at))
+    return VALUE_ERROR;
+  bool is_entered = e->frame->region == e->region;
+  struct value result;
+  if (f->ast->is_noinline && is_entered && e->on->call &&
+      e->on->call(e, f, args, names, count, at, &result))
+    return result;
+  eval_at(e, at);
+  struct frame *frame = new_frame(e, f, at);
+  struct binding b = {e, f, frame, arena_array(e->a, bool, f->ast->param_count + 1), at};
+  if (!bind_all(&b, args, names, count))
     return VALUE_ERROR;
   MlirLocation loc = e->b.loc;
   e->frame = frame;

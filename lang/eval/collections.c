@@ -82,6 +82,7 @@ struct value eval_comprehension(struct eval *e, const struct expr *x) {
   struct frame *scope = arena_new(e->a, struct frame); // lambdas may capture it
   *scope = *e->frame;
   scope->closure = e->frame;
+  scope->is_comprehension = true;
   scope->variables = (struct map){0};
   struct frame *saved = e->frame;
   e->frame = scope;

@@ -30,6 +30,15 @@ bool const_truth(struct value v, bool *ret) {
   return false;
 }
 
+static bool equal_tuples(struct tuple a, struct tuple b) {
+  if (a.len != b.len || a.record != b.record)
+    return false;
+  for (size_t i = 0; a.at != b.at && i < a.len; i++)
+    if (!const_equal(a.at[i], b.at[i]))
+      return false;
+  return true;
+}
+
 bool const_equal(struct value a, struct value b) {
   if (value_is_number(a) && value_is_number(b)) {
     int_const x, y;
@@ -43,15 +52,7 @@ bool const_equal(struct value a, struct value b) {
   case VALUE_NONE: return true;
   case VALUE_STR: return str_eq(a.s, b.s);
   case VALUE_TYPE: return type_eq(a.type, b.type);
-  case VALUE_TUPLE:
-    if (a.tuple.len != b.tuple.len || a.tuple.record != b.tuple.record)
-      return false;
-    if (a.tuple.at == b.tuple.at)
-      return true;
-    for (size_t i = 0; i < a.tuple.len; i++)
-      if (!const_equal(a.tuple.at[i], b.tuple.at[i]))
-        return false;
-    return true;
+  case VALUE_TUPLE: return equal_tuples(a.tuple, b.tuple);
   case VALUE_FUNC: return a.func == b.func;
   case VALUE_MODULE: return a.module == b.module;
   case VALUE_FILE: return a.file == b.file;
@@ -125,6 +126,28 @@ static struct value int_shift(struct eval *e, enum ast_op op, int_const x, struc
   return value_int(x == 0 ? 0 : r);
 }
 
+// `//` and `%` round down.
+static struct value int_quotient(struct eval *e, enum ast_op op, int_const x, int_const y,
+                                 struct operand b, struct span at) {
+  int_const r;
+  if (y == 0)
+    return division_by_zero(e, op, b, at);
+  if (y == -1) { // the one quotient that can overflow
+    if (op == OP_MOD)
+      return value_int(0);
+    return __builtin_sub_overflow((int_const)0, x, &r) ? overflow(e, op, at) : value_int(r);
+  }
+  int_const q = x / y, m = x % y;
+  bool adjust = m != 0 && (m < 0) != (y < 0);
+  int_const fq = q - adjust, fm = adjust ? m + y : m;
+  if (op == OP_FLOORDIV) {
+    warn_division(e, op, fq, q, at);
+    return value_int(fq);
+  }
+  warn_division(e, op, fm, m, at);
+  return value_int(fm);
+}
+
 static struct value int_binary(struct eval *e, enum ast_op op, int_const x, int_const y,
                                struct operand b, struct span at) {
   int_const r;
@@ -137,24 +160,7 @@ static struct value int_binary(struct eval *e, enum ast_op op, int_const x, int_
       return division_by_zero(e, op, b, at);
     return value_float((double)x / (double)y);
   case OP_FLOORDIV:
-  case OP_MOD: {
-    if (y == 0)
-      return division_by_zero(e, op, b, at);
-    if (y == -1) { // the one quotient that can overflow
-      if (op == OP_MOD)
-        return value_int(0);
-      return __builtin_sub_overflow((int_const)0, x, &r) ? overflow(e, op, at) : value_int(r);
-    }
-    int_const q = x / y, m = x % y;
-    bool adjust = m != 0 && (m < 0) != (y < 0);
-    int_const fq = q - adjust, fm = adjust ? m + y : m;
-    if (op == OP_FLOORDIV) {
-      warn_division(e, op, fq, q, at);
-      return value_int(fq);
-    }
-    warn_division(e, op, fm, m, at);
-    return value_int(fm);
-  }
+  case OP_MOD: return int_quotient(e, op, x, y, b, at);
   case OP_POW: return int_pow(e, x, y, at);
   case OP_SHL:
   case OP_SHR: return int_shift(e, op, x, b, y, at);
@@ -310,8 +316,35 @@ static struct value compare_tuples(struct eval *e, enum ast_op op, struct operan
   return value_bool(ordered(op, compare_ints((int_const)x.len, (int_const)y.len)));
 }
 
+static int compare_strings(struct str a, struct str b) {
+  size_t n = a.len < b.len ? a.len : b.len;
+  int sign = n ? memcmp(a.ptr, b.ptr, n) : 0;
+  return sign ? sign : compare_ints((int_const)a.len, (int_const)b.len);
+}
+
+// `<`, `<=`, `>`, `>=`; false: the values have no order.
+static bool compare_ordered(struct eval *e, enum ast_op op, struct operand a, struct operand b,
+                            struct span at, struct value *ret) {
+  int_const x, y;
+  if (value_as_int(a.v, &x) && value_as_int(b.v, &y)) {
+    *ret = value_bool(ordered(op, compare_ints(x, y)));
+  } else if (value_is_number(a.v) && value_is_number(b.v)) {
+    double p = value_as_double(a.v), q = value_as_double(b.v);
+    *ret = value_bool(!isnan(p) && !isnan(q) && ordered(op, p < q ? -1 : p > q));
+  } else if (a.v.kind == VALUE_STR && b.v.kind == VALUE_STR) {
+    *ret = value_bool(ordered(op, compare_strings(a.v.s, b.v.s)));
+  } else if (a.v.kind == VALUE_TUPLE && b.v.kind == VALUE_TUPLE && !a.v.tuple.record &&
+             !b.v.tuple.record) {
+    *ret = compare_tuples(e, op, a, b, at);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 struct value const_compare(struct eval *e, enum ast_op op, struct operand a, struct operand b,
                            struct span at) {
+  struct value r;
   bool found;
   switch ((int)op) {
   case OP_EQ: return value_bool(const_equal(a.v, b.v));
@@ -323,26 +356,9 @@ struct value const_compare(struct eval *e, enum ast_op op, struct operand a, str
     if (contains(a.v, b.v, &found))
       return value_bool(found == (op == OP_IN));
     break;
-  default: {
-    int_const x, y;
-    if (value_as_int(a.v, &x) && value_as_int(b.v, &y))
-      return value_bool(ordered(op, compare_ints(x, y)));
-    if (value_is_number(a.v) && value_is_number(b.v)) {
-      double p = value_as_double(a.v), q = value_as_double(b.v);
-      if (isnan(p) || isnan(q))
-        return value_bool(false);
-      return value_bool(ordered(op, p < q ? -1 : p > q));
-    }
-    if (a.v.kind == VALUE_STR && b.v.kind == VALUE_STR) {
-      size_t n = a.v.s.len < b.v.s.len ? a.v.s.len : b.v.s.len;
-      int sign = n ? memcmp(a.v.s.ptr, b.v.s.ptr, n) : 0;
-      return value_bool(
-          ordered(op, sign ? sign : compare_ints((int_const)a.v.s.len, (int_const)b.v.s.len)));
-    }
-    if (a.v.kind == VALUE_TUPLE && b.v.kind == VALUE_TUPLE && !a.v.tuple.record &&
-        !b.v.tuple.record)
-      return compare_tuples(e, op, a, b, at);
-  }
+  default:
+    if (compare_ordered(e, op, a, b, at, &r))
+      return r;
   }
   struct diag *d = eval_error(e, at, E0203, "`%s` does not compare %s and %s", ast_op_text(op),
                               value_describe(e, a.v), value_describe(e, b.v));

@@ -72,9 +72,10 @@ struct frame {
   struct map variables;  // interned name -> struct variable *
   MlirLocation call_loc; // of operations of the call; null for the kernel
   struct span call_span;
-  bool is_std;     // of the standard library: its operations have the location of the call
-  bool is_exact;   // its products and sums are rounded one by one
-  unsigned region; // the func.func its operations belong to
+  bool is_std;           // of the standard library: its operations have the location of the call
+  bool is_exact;         // its products and sums are rounded one by one
+  bool is_comprehension; // holds the targets alone; walruses assign in `closure`, as in Python
+  unsigned region;       // the func.func its operations belong to
   struct variable result;
   struct variable returned;
   struct flow *flow;

@@ -175,7 +175,11 @@ static struct value eval_object_attribute(struct eval *e, const struct expr *x) 
 
 static struct value eval_walrus(struct eval *e, const struct expr *x) {
   struct value v = eval_expr(e, x->walrus.value);
+  struct frame *saved = e->frame;
+  while (e->frame->is_comprehension)
+    e->frame = e->frame->closure;
   scope_assign(e, x->walrus.name, x->span, v);
+  e->frame = saved;
   return v;
 }
 

@@ -6,6 +6,8 @@
 
 #include "lang/eval/eval_types.h"
 
+#include <assert.h>
+
 __extension__ typedef __int128 int_const; // compile-time integers: i64 and u64 both fit
 __extension__ typedef unsigned __int128 uint_const;
 
@@ -144,6 +146,7 @@ static inline struct value value_tuple(struct value *at, size_t len) {
 }
 // A tuple of the same kind with other elements.
 static inline struct value value_with_items(struct value v, struct value *at) {
+  assert(v.kind == VALUE_TUPLE);
   v.tuple.at = at;
   return v;
 }
@@ -166,6 +169,7 @@ static inline bool value_as_int(struct value v, int_const *ret) {
   return false;
 }
 static inline double value_as_double(struct value v) {
+  assert(value_is_number(v));
   return v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_BOOL ? (double)v.b : (double)v.i;
 }
 

@@ -10,6 +10,8 @@
 #include "lang/extents/extents.h"
 #include "lang/syntax/ast.h"
 
+#include <assert.h>
+
 #define EXTENTS_MAX_PARAMS 64
 
 // Sets of the kernel's parameters, by their index.
@@ -60,7 +62,10 @@ struct extents_walk {
   const struct guess *returned; // the value returned so far by the function being walked, or NULL
 };
 
-static inline param_set param_bit(int i) { return i < 0 ? 0 : (param_set)1 << i; }
+static inline param_set param_bit(int i) {
+  assert(i < EXTENTS_MAX_PARAMS);
+  return i < 0 ? 0 : (param_set)1 << i;
+}
 
 // ---- lang/extents/extent_walk.c ----
 const struct guess *guess_expr(struct extents_walk *w, const struct expr *e);

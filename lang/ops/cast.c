@@ -2,6 +2,8 @@
 // Casts between element types.
 #include "lang/ops/ops.h"
 
+#include <assert.h>
+
 static struct value cast_op(struct eval *e, enum op_id op, struct value v, struct type elem) {
   return value_rt(build_cast(&e->b, op, v.rt, type_to_mlir(e->c, elem)), type_shaped(elem, v.type));
 }
@@ -108,6 +110,7 @@ static bool cast_constant(struct eval *e, struct value v, struct type elem, stru
 struct value emit_cast(struct eval *e, struct value v, struct type elem, const char *rounding) {
   if (value_is_poison(v) || type_elem_eq(v.type, elem))
     return v;
+  assert(v.kind == VALUE_RT);
   elem = type_elem(elem);
   if (v.type.ptr || elem.ptr)
     return cast_pointer(e, v, elem);

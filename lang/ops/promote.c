@@ -84,6 +84,31 @@ static struct value promote_one(struct eval *e, struct operand x, struct value o
   return literal_as(e, x, type_shaped(elem, other.type));
 }
 
+static bool promote_pointers(struct eval *e, struct operand *a, struct operand *b, struct type x,
+                             struct type y, unsigned flags, const char *what, struct span at) {
+  bool is_offset = what[0] == '+' || what[0] == '-';
+  if (!(flags & PROMOTE_POINTERS))
+    return bad_operands(e, *a, *b, what, at,
+                        "load the value first, or cast the pointer: `.to(tl.int64)`");
+  if (x.ptr && y.ptr && !type_elem_eq(x, y))
+    return bad_operands(e, *a, *b, what, at, NULL);
+  if (type_is_float(x) || type_is_float(y))
+    return bad_operands(e, *a, *b, what, at,
+                        is_offset ? "offsets are integers: `.to(tl.int32)`" : NULL);
+  a->v = to_runtime(e, *a, what);
+  b->v = to_runtime(e, *b, what);
+  return !value_is_poison(a->v) && !value_is_poison(b->v);
+}
+
+static void report_mixed(struct eval *e, const struct operand *a, const struct operand *b,
+                         struct type x, struct type y, const char *what, struct span at) {
+  struct diag *d = eval_error(e, at, E0210, "`%s` of %s and %s mixes signed and unsigned", what,
+                              type_text(e->a, x), type_text(e->a, y));
+  diag_label(d, a->at, "%s", value_type_text(e, a->v));
+  diag_label(d, b->at, "%s", value_type_text(e, b->v));
+  diag_help(d, "cast one of them: `.to(tl.%s)`", dtype_language_name(x.dtype));
+}
+
 bool promote_elements(struct eval *e, struct operand *a, struct operand *b, unsigned flags,
                       const char *what, struct span at) {
   if (value_is_poison(a->v) || value_is_poison(b->v))
@@ -92,29 +117,13 @@ bool promote_elements(struct eval *e, struct operand *a, struct operand *b, unsi
   bool x_literal, y_literal, mixed;
   if (!operand_type(*a, &x, &x_literal) || !operand_type(*b, &y, &y_literal))
     return bad_operands(e, *a, *b, what, at, NULL);
-  if (x.ptr || y.ptr) {
-    if (!(flags & PROMOTE_POINTERS))
-      return bad_operands(e, *a, *b, what, at,
-                          "load the value first, or cast the pointer: `.to(tl.int64)`");
-    if (x.ptr && y.ptr && !type_elem_eq(x, y))
-      return bad_operands(e, *a, *b, what, at, NULL);
-    if (type_is_float(x) || type_is_float(y))
-      return bad_operands(e, *a, *b, what, at,
-                          what[0] == '+' || what[0] == '-' ? "offsets are integers: `.to(tl.int32)`"
-                                                           : NULL);
-    a->v = to_runtime(e, *a, what);
-    b->v = to_runtime(e, *b, what);
-    return !value_is_poison(a->v) && !value_is_poison(b->v);
-  }
+  if (x.ptr || y.ptr)
+    return promote_pointers(e, a, b, x, y, flags, what, at);
   if ((type_is_storage(x) || type_is_storage(y)) && !(flags & PROMOTE_STORAGE))
     return bad_operands(e, *a, *b, what, at, "convert first: `.to(tl.float16)`");
   enum dtype t = computation_type(x, x_literal, y, y_literal, flags & PROMOTE_DIV, &mixed);
   if (mixed) {
-    struct diag *d = eval_error(e, at, E0210, "`%s` of %s and %s mixes signed and unsigned", what,
-                                type_text(e->a, x), type_text(e->a, y));
-    diag_label(d, a->at, "%s", value_type_text(e, a->v));
-    diag_label(d, b->at, "%s", value_type_text(e, b->v));
-    diag_help(d, "cast one of them: `.to(tl.%s)`", dtype_language_name(x.dtype));
+    report_mixed(e, a, b, x, y, what, at);
     return false;
   }
   if (t == DTYPE_NONE)

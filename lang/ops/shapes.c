@@ -2,6 +2,8 @@
 // Shapes: limits, broadcasting (NumPy's rule, aligned at the right) and the operations it needs.
 #include "lang/ops/ops.h"
 
+#include <assert.h>
+
 bool shape_check(struct eval *e, struct type t, struct span at) {
   int64_t numel = 1;
   for (unsigned i = 0; i < t.rank; i++) {
@@ -56,6 +58,7 @@ bool shape_from_value(struct eval *e, struct operand x, struct type *ret) {
 
 struct value emit_expand_dims(struct eval *e, struct value v, unsigned axis) {
   struct type t = v.type;
+  assert(v.kind == VALUE_RT && axis <= t.rank && t.rank < TYPE_MAX_RANK);
   if (t.rank == 0) // a scalar becomes a tile of one element
     return emit_splat(e, v, (struct type){.rank = 1, .shape = {1}});
   for (unsigned i = t.rank; i > axis; i--)
@@ -66,6 +69,7 @@ struct value emit_expand_dims(struct eval *e, struct value v, unsigned axis) {
 }
 
 struct value emit_splat(struct eval *e, struct value scalar, struct type shape_of) {
+  assert(scalar.kind == VALUE_RT && !scalar.type.rank);
   if (!shape_of.rank)
     return scalar;
   struct type t = type_shaped(scalar.type, shape_of);
@@ -92,8 +96,8 @@ static bool fits(struct type from, struct type to) {
   return true;
 }
 
-// `t` must fit.
 static struct value broadcast_fitting(struct eval *e, struct value v, struct type t) {
+  assert(fits(v.type, t));
   if (type_shape_eq(v.type, t))
     return v;
   if (!v.type.rank)

@@ -3,6 +3,8 @@
 // values, and building scf operations from finished blocks.
 #include "lang/ops/ssa.h"
 
+#include <assert.h>
+
 static const MlirOperation no_operation = {NULL};
 
 void ssa_enter(struct eval *e, MlirBlock block) {
@@ -101,6 +103,7 @@ MlirOperation ssa_make_op(struct builder *b, const char *name, size_t operand_co
   mlirOperationStateAddOperands(&s, (intptr_t)operand_count, operands);
   mlirOperationStateAddResults(&s, (intptr_t)result_count, results);
   MlirRegion regions[2];
+  assert(block_count <= COUNT_OF(regions));
   for (size_t i = 0; i < block_count; i++) {
     regions[i] = mlirRegionCreate();
     mlirRegionAppendOwnedBlock(regions[i], blocks[i]);

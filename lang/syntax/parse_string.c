@@ -67,6 +67,20 @@ static struct expr *parse_field_expr(struct parser *p, uint32_t begin, uint32_t 
   return e && field.error_count == 0 ? e : expr_error(p);
 }
 
+// ["!" ("r" | "s" | "a")]: gives the offset after it.
+static uint32_t parse_conversion(struct parser *p, uint32_t at, uint32_t close, struct span all,
+                                 char *ret) {
+  const char *text = p->source->text.ptr;
+  *ret = text[at + 1];
+  bool known = *ret == 'r' || *ret == 's' || *ret == 'a';
+  for (at += known ? 2 : 1; known && text[at] == ' ';)
+    at++;
+  if (known && (text[at] == ':' || text[at] == '}'))
+    return at;
+  parser_report(p, all, E0010, "the conversion after `!` is `r`, `s` or `a`");
+  return close;
+}
+
 // field = "{" exprs ["="] ["!" ("r" | "s" | "a")] [":" format] "}"
 static uint32_t parse_field(struct parser *p, uint32_t open, const struct string_form *form,
                             part_vec *out, struct expr *owner) {
@@ -87,17 +101,9 @@ static uint32_t parse_field(struct parser *p, uint32_t open, const struct string
     while (text.ptr[at] == ' ');
     part.text = (struct str){text.ptr + open + 1, at - open - 1};
   }
-  if (text.ptr[at] == '!') {
-    part.conversion = text.ptr[at + 1];
-    bool known = part.conversion == 'r' || part.conversion == 's' || part.conversion == 'a';
-    for (at += known ? 2 : 1; known && text.ptr[at] == ' ';)
-      at++;
-    if (!known || (text.ptr[at] != ':' && text.ptr[at] != '}')) {
-      parser_report(p, (struct span){p->source, expr_end, close}, E0010,
-                    "the conversion after `!` is `r`, `s` or `a`");
-      at = close;
-    }
-  }
+  if (text.ptr[at] == '!')
+    at =
+        parse_conversion(p, at, close, (struct span){p->source, expr_end, close}, &part.conversion);
   if (text.ptr[at] == ':') {
     part_vec format = {0};
     parse_parts(p, at + 1, close, form, true, &format, owner);

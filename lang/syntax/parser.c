@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "lang/syntax/kernels.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 // ---- Tokens ----
@@ -17,7 +18,10 @@ enum token_kind parser_peek_at(const struct parser *p, size_t ahead) {
   return p->tokens.at[at < p->tokens.len ? at : p->tokens.len - 1].kind;
 }
 
-enum token_kind parser_peek(const struct parser *p) { return p->tokens.at[p->pos].kind; }
+enum token_kind parser_peek(const struct parser *p) {
+  assert(p->pos < p->tokens.len); // the last token is TOK_EOF
+  return p->tokens.at[p->pos].kind;
+}
 
 struct token parser_token(const struct parser *p) {
   return p->tokens.at[p->pos];

@@ -50,6 +50,24 @@ static struct value call_prune(struct reader *r, struct operand f, struct value 
   return host_value(e, eval_call_value(e, f, all, names, count, at));
 }
 
+// Marks the configurations that the function returned; false, and reported, for any other value.
+static bool mark_kept(struct eval *e, struct tuple configs, struct tuple kept, struct span at,
+                      bool *keep) {
+  for (size_t i = 0; i < kept.len; i++) {
+    size_t k =
+        host_is_config(kept.at[i]) ? config_index(configs, host_value(e, kept.at[i])) : configs.len;
+    if (k == configs.len) {
+      struct diag *d =
+          eval_error(e, at, E0464, "the pruning function gives what is not in the list: %s",
+                     value_describe(e, kept.at[i]));
+      diag_help(d, "it returns those of the configurations that stay");
+      return false;
+    }
+    keep[k] = true;
+  }
+  return true;
+}
+
 bool lang_prune(struct arena *a, struct diag_engine *diag, const struct lang_tuning *t,
                 const struct lang_known *known, size_t known_count, bool *keep) {
   for (size_t i = 0; i < t->config_count; i++)
@@ -78,17 +96,5 @@ bool lang_prune(struct arena *a, struct diag_engine *diag, const struct lang_tun
     return false;
   for (size_t i = 0; i < t->config_count; i++)
     keep[i] = false;
-  for (size_t i = 0; i < kept.len; i++) {
-    size_t k =
-        host_is_config(kept.at[i]) ? config_index(configs, host_value(e, kept.at[i])) : configs.len;
-    if (k == configs.len) {
-      struct diag *d =
-          eval_error(e, f.at, E0464, "the pruning function gives what is not in the list: %s",
-                     value_describe(e, kept.at[i]));
-      diag_help(d, "it returns those of the configurations that stay");
-      return false;
-    }
-    keep[k] = true;
-  }
-  return true;
+  return mark_kept(e, configs, kept, f.at, keep);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/limits.md is what the table base/limits.def says.
-// Arguments: the page, and --update to write it.
+// Compares docs/limits.md with the table base/limits.def. Arguments: the page, and --update to
+// write it.
 #include "base/limits.h"
 
 #include <stdio.h>

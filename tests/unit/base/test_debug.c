@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TILE_DEBUG. Each test runs in a process of its own, so that the environment is read anew.
+// TILE_DEBUG. Each test runs in its own process, so that the environment is read again.
 #include "base/debug.h"
 #include "suites.h"
 

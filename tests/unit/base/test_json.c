@@ -80,7 +80,7 @@ START_TEST(depth_is_limited) {
     struct json *j = json_parse(a, (struct str){text, 2 * depth}, &error);
     ck_assert_int_eq(j != NULL, depth <= JSON_MAX_DEPTH);
   }
-  // A bomb without an end must not overflow the stack either.
+  // Unbounded nesting must not overflow the stack either.
   size_t n = 1 << 20;
   char *bomb = malloc(n);
   memset(bomb, '[', n);
@@ -175,7 +175,7 @@ START_TEST(numbers_come_back) {
 }
 END_TEST
 
-// Every value knows the bytes that it was read from, every key where it stands.
+// Every value has its range of bytes in the text, every key its offset.
 START_TEST(locations) {
   static const char text[] = " {\"a\": [1, -2.5e1 ], \"\\u0062\" :\"x\" }\n";
   struct json_error error;

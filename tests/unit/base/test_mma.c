@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of matrix instructions: registers a lane, and which one fits.
+// The table of matrix instructions: registers per lane, and which one is selected.
 #include "base/mma.h"
 #include "suites.h"
 
@@ -22,7 +22,7 @@ START_TEST(which_fits) {
   ck_assert_ptr_eq(mma_find(half, half, DTYPE_F32, 80, 64), mma_instruction(MMA_F16_F32));
   ck_assert_ptr_eq(mma_find(half, half, half, 90, 8), mma_instruction(MMA_F16_F16));
   ck_assert_ptr_null(mma_find(half, DTYPE_BF16, DTYPE_F32, 90, 64));
-  // What an architecture lacks; the CPU lacks nothing.
+  // Instructions that an architecture lacks; the CPU has all.
   ck_assert_ptr_null(mma_find(e4m3, e4m3, DTYPE_F32, 86, 64));
   ck_assert_ptr_eq(mma_find(e4m3, e4m3, DTYPE_F32, 89, 64), mma_instruction(MMA_E4M3_E4M3_F32));
   ck_assert_ptr_eq(mma_find(e4m3, e4m3, DTYPE_F32, 0, 64), mma_instruction(MMA_E4M3_E4M3_F32));

@@ -8,7 +8,7 @@
 #include "lang/frontend.h"
 
 struct emitted {
-  bool ok; // a module came out
+  bool ok; // a module was emitted
   unsigned errors;
   struct strbuf ir;       // its text; "" after errors
   struct strbuf messages; // rendered diagnostics

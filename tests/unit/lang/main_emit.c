@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the suites of lang/ that make IR.
+// Runs the suites of lang/ that emit IR.
 #include "suites_emit.h"
 
 #include <stdlib.h>

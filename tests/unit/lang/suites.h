@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suites of this executable: text to tree, which needs no MLIR.
+// The suites of this executable: lexing and parsing, without MLIR.
 #ifndef TESTS_UNIT_LANG_SUITES_H
 #define TESTS_UNIT_LANG_SUITES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as libraries of kernels have them: what surrounds the kernels is skipped or understood.
+// Files as in libraries of kernels: host code around the kernels is skipped or evaluated.
 #include "emitted.h"
 #include "suites_emit.h"
 
@@ -28,7 +28,7 @@ START_TEST(types_of_the_host) {
 END_TEST
 
 START_TEST(python_at_compile_time) {
-  // Functions for constants call Python code; kernels do not.
+  // Functions evaluated at compile time may call host code; kernels may not.
   CHECK_IR("import triton.language as tl\n"
            "def plain(o):\n"
            "  return o.value if isinstance(o, tl.constexpr) else o\n"

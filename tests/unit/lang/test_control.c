@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control flow: what is carried, what is folded, how `break`, `continue` and `return` leave.
+// Control flow: which variables are carried, what is folded, `break`, `continue` and `return`.
 #include "emitted.h"
 #include "suites_emit.h"
+
+#include <stdio.h>
 
 START_TEST(only_what_changes_is_carried) {
   CHECK_IR("def k(x: ptr[f32], n: i32):\n"
@@ -54,6 +56,24 @@ START_TEST(tuples_are_carried) {
 }
 END_TEST
 
+// A name that an expression assigns in a branch is merged, wherever in the expression it stands.
+START_TEST(walruses_are_merged) {
+  static const char *const values[] = {"t = (1, 2, 3)[(k := 1):]", "t = [(k := i) for i in (0, 1)]",
+                                       "static_assert(True, f\"{(k := 1)}\")",
+                                       "device_assert(n > 0, f\"{(k := 1)}\")"};
+  for (size_t i = 0; i < COUNT_OF(values); i++) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "def k(x: ptr[i32], n: i32):\n  k = 5\n  if n > 0:\n    %s\n  store(x, k)\n",
+             values[i]);
+    struct emitted r = emit_good(text);
+    ck_assert_msg(strstr(strbuf_cstr(&r.ir), "-> (i32)") != NULL, "%s\n%s", text,
+                  strbuf_cstr(&r.ir));
+    emitted_free(&r);
+  }
+}
+END_TEST
+
 START_TEST(merging_of_branches) {
   CHECK_IR("def k(x: ptr[f32], n: i32):\n"
            "  if n > 3:\n    a, b = load(x), 1\n  else:\n    a, b = 0, 1\n"
@@ -101,7 +121,7 @@ START_TEST(early_returns) {
            "def k(x: ptr[f32]):\n"
            "  store(x, f(load(x), load(x + 1)))\n",
            "scf.if", "-> (f32, i1, f32)", "arith.xori", "scf.if");
-  // Unreachable text is not looked at.
+  // Unreachable code is not evaluated.
   struct emitted dead = emit_good("def k(n: i32):\n  return\n  nonsense()\n");
   emitted_free(&dead);
 }
@@ -207,6 +227,7 @@ TCase *control_tests(void) {
   tcase_add_test(t, only_what_changes_is_carried);
   tcase_add_test(t, temporaries_may_change_type);
   tcase_add_test(t, tuples_are_carried);
+  tcase_add_test(t, walruses_are_merged);
   tcase_add_test(t, merging_of_branches);
   tcase_add_test(t, compile_time_branches);
   tcase_add_test(t, early_returns);

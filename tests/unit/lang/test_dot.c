@@ -148,7 +148,7 @@ START_TEST(scaled) {
 }
 END_TEST
 
-// The default precision of f32 is said once for each call, and only where nothing chose it.
+// The default precision of f32 is reported once for each call, and only if none was given.
 START_TEST(remark) {
   struct emitted r = emit_good("def k(x: ptr[f32], h: ptr[f16]):\n" INDICES "  a = load(x + o)\n"
                                "  for i in tl.static_range(3):\n"

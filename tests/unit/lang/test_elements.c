@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements by number and in pairs, atomics that compare, inline assembly, registers of the machine,
-// and the spellings under which functions are imported.
+// Gather, join and split, compare and swap, inline assembly, special registers, and the names under
+// which functions are imported.
 #include "emitted.h"
 #include "suites_emit.h"
 

@@ -39,7 +39,8 @@ START_TEST(bindings) {
   MlirModule m = lang_emit(c, lang_unit_read(a, diag, s), &o);
   ck_assert(!mlirModuleIsNull(m));
   ck_assert_str_eq(strbuf_cstr(&printed), "ptr[bf16] u32 i32 64 None\n");
-  // The argument that equals 1 is a constant of its type: no parameter, and no other meaning.
+  // The argument that equals 1 is a constant of its type: not a parameter, with unchanged
+  // semantics.
   struct strbuf ir = {0};
   ir_print(mlirModuleGetOperation(m), false, &ir);
   ck_assert_ptr_nonnull(strstr(strbuf_cstr(&ir), "arith.constant 1 : i32"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compile-time parameters of kernels are guessed to be extents of.
+// Which compile-time parameters of kernels are inferred to be extents of tiles.
 #include "base/file.h"
 #include "lang/eval/builtin_flags.h"
 #include "lang/extents/extents.h"
@@ -67,7 +67,7 @@ END_TEST
 #define HEAD "import triton\nimport triton.language as tl\n@triton.jit\n"
 
 START_TEST(products_as_others_write_them) {
-  // Turns are counted, nothing is masked, and the pointers move on.
+  // Iterations are counted, nothing is masked, and the pointers advance.
   check_extents(HEAD "def f(a, b, c, M, N, K, sa, sb, sc, BM: tl.constexpr, BN: tl.constexpr,\n"
                      "      BK: tl.constexpr, GROUP: tl.constexpr):\n"
                      "    pid = tl.program_id(axis=0)\n"
@@ -114,7 +114,7 @@ START_TEST(products_as_others_write_them) {
 END_TEST
 
 START_TEST(what_says_what_is_computed_stays) {
-  // Heads have D elements, and nothing masks them; a padded head is covered whole.
+  // Heads have D unmasked elements; a padded head is covered as a whole.
   static const char heads[] =
       "def f(x, out, n, H, D: tl.constexpr, PAD: tl.constexpr, HEADS: tl.constexpr, B: "
       "tl.constexpr):\n"
@@ -133,7 +133,7 @@ START_TEST(what_says_what_is_computed_stays) {
   strbuf_printf(&text, heads, "PAD", " & (d < D)[None, :]");
   check_extents(strbuf_cstr(&text), NULL, "D=none PAD=row:D HEADS=none B=element:n |");
   strbuf_finish(&text);
-  // Lengths and flags are no groups.
+  // Lengths and flags are not groups.
   check_extents(HEAD "def f(x, N: tl.constexpr, FLAG: tl.constexpr, B: tl.constexpr):\n"
                      "    i = min(tl.program_id(0), N - 1) * B + tl.arange(0, B)\n"
                      "    if FLAG and N > 2:\n"
@@ -155,12 +155,12 @@ START_TEST(through_calls_and_loops) {
                      "        s += tl.sum(tl.load(p + i, mask=i < n, other=0.0))\n"
                      "    tl.store(p, s)\n",
                 "f", "SIZE=element:n STAGES=stages STEP=step+:n | loop reduction");
-  // Helpers of other modules: what is called program_id is one.
+  // A helper called program_id of another module is treated as the builtin.
   check_extents("from somewhere import helpers as ext\n" HEAD "def f(p, n, B: tl.constexpr):\n"
                 "    i = ext.program_id(0) * B + tl.arange(0, B)\n"
                 "    tl.store(p + i, ext.value(i), mask=i < n)\n",
                 NULL, "B=element:n |");
-  // A function that calls itself ends, and so does what is nested without end.
+  // The walk ends for a function that calls itself, also in its own arguments.
   check_extents(HEAD "def f(p, n, B: tl.constexpr):\n"
                      "    f(p, n, B)\n"
                      "    f(p, f(p, n, B), B)\n"

@@ -51,7 +51,7 @@ static void check_ast(const char *path) {
   arena_destroy(a);
 }
 
-// A golden of the front of the compiler: what parsing reports, or the choice of a kernel.
+// A golden of parsing or of the choice of a kernel.
 static void check_diagnostics(const char *path) {
   struct arena *a = arena_create();
   struct str text = read_test(a, path);

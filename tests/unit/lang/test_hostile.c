@@ -18,7 +18,7 @@ static struct str program(struct arena *a, int i) {
   return text;
 }
 
-// Parses and asks everything that can be asked.
+// Parses, and calls every query of the tree.
 static void swallow(struct str text) {
   struct parsed p = parsed_create("t.tile", text);
   struct strbuf out = {0};

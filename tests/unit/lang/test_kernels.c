@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions are kernels, what their parameters say, and what dotted names mean.
+// Which functions are kernels, their parameters, and what dotted names mean.
 #include "parsed.h"
 #include "suites.h"
 
@@ -23,7 +23,7 @@ START_TEST(listing) {
   check_kernels("def a(x): a(x)\n", "a");
   check_kernels("def a(): b()\ndef b(): a()\n", "a b");
   check_kernels("def add(x, y): return x + y\ndef k(x): return reduce(x, 0, add)\n", "k");
-  // A local variable of that name is no call.
+  // A local variable of that name is not a call.
   check_kernels("def add(x): pass\ndef k(x):\n  add = x\n  store(x, add)\n", "add k");
   check_kernels("def add(x): pass\ndef k(add): add(1)\n", "add k");
   check_kernels("@jit\ndef a(): pass\ndef b(): pass\n", "a");
@@ -84,7 +84,7 @@ START_TEST(annotations) {
 }
 END_TEST
 
-// Defaults as -D would spell them, for whoever chooses values in their place.
+// Defaults in the syntax of -D, for callers that replace them.
 START_TEST(default_texts) {
   struct parsed p;
   size_t n;

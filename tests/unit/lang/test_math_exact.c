@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of libdevice that have one right result, bit for bit: integers, conversions, parts of
+// Functions of libdevice whose result is exact, bit for bit: integers, conversions, parts of
 // numbers, arithmetic in the four rounding modes. The references are C's, in its rounding modes.
 #include <tile/tile.h>
 
@@ -59,7 +59,7 @@ static size_t size_of(tile_type t) {
     return (union bits){.out = expression};                                                        \
   }
 
-// Through memory, so that it happens in the rounding mode of the moment.
+// Through memory, so that the operation uses the current rounding mode.
 static float f32_of(volatile float x) { return x; }
 static double f64_of(volatile double x) { return x; }
 

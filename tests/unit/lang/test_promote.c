@@ -151,7 +151,7 @@ START_TEST(named_numbers) {
                   strbuf_cstr(&r.messages));
     emitted_free(&r);
   }
-  // What does not fit the common type wraps, as a value would.
+  // A literal that does not fit the common type wraps, like a value.
   CHECK_IR("def k(x: ptr[u32]):\n  s = -1\n  store(x, load(x) & s)\n", "arith.constant -1 : i32");
 }
 END_TEST

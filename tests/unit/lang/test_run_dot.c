@@ -129,8 +129,8 @@ START_TEST(test_precision) {
 }
 END_TEST
 
-// What is not finite in f32 is the same in pieces, next to zeros, numbers without a second piece,
-// and small ones of the other sign; the largest numbers stay finite.
+// Non-finite f32 values survive the split into pieces, next to zeros, numbers without a second
+// piece, and small ones of the other sign; the largest numbers stay finite.
 START_TEST(test_infinities) {
   for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
     draw_f32(7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels across elements compute, on the CPU device, against the same in C: reductions and
-// scans by any function, maps, subscripts, pairs, histograms, calls, block pointers, records.
+// Collective kernels on the CPU device against references in C: reductions and scans by any
+// function, maps, subscripts, pairs, histograms, calls, block pointers, records.
 #include <tile/tile.h>
 
 #include <check.h>
@@ -63,7 +63,7 @@ static void begin(struct run *r) {
 START_TEST(reductions) {
   struct run r;
   begin(&r);
-  for (int i = 0; i < ROWS; i++) { // the smallest and where it first stands
+  for (int i = 0; i < ROWS; i++) { // the smallest and its first index
     int best = 0;
     for (int j = 1; j < COLUMNS; j++)
       best = r.x[i * COLUMNS + j] < r.x[i * COLUMNS + best] ? j : best;
@@ -155,7 +155,7 @@ static int stirred(int a, int b) {
   return (int)u;
 }
 
-// A long branch that a few elements take is shared by those of a thread.
+// A long branch for a few elements is executed once per thread.
 START_TEST(rare_branches) {
   static const char text[] = "@jit\n"
                              "def stir(a, b):\n"

@@ -152,7 +152,7 @@ START_TEST(test_bits) {
 }
 END_TEST
 
-// NaN loses against numbers; of equal values the first wins.
+// Numbers are preferred to NaN; of equal values the first is taken.
 START_TEST(test_extrema) {
   enum { R = 4, C = 32 };
   static double x[R * C];
@@ -200,7 +200,7 @@ START_TEST(test_extrema) {
 }
 END_TEST
 
-// Without left ties some index of the largest value comes out.
+// Without left ties the result is some index of the largest value.
 START_TEST(test_ties) {
   static double x[256], y[1];
   for (int i = 0; i < 256; i++)
@@ -346,7 +346,7 @@ END_TEST
 START_TEST(test_bitonic_merge) {
   static double x[128], want[128];
   for (int i = 0; i < 128; i++) {
-    x[i] = i < 80 ? i * 2 : 400 - i * 3; // rises, then falls
+    x[i] = i < 80 ? i * 2 : 400 - i * 3; // bitonic
     want[i] = x[i];
   }
   qsort(want, 128, sizeof *want, compare);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What @autotune and @heuristics say, in the ways in which people write them.
+// @autotune and @heuristics as written in practice.
 #include "lang/tuning/tuning.h"
 #include "parsed.h"
 #include "suites_emit.h"
@@ -136,7 +136,7 @@ START_TEST(functions) {
 }
 END_TEST
 
-// What libraries do before they come to their lists.
+// Code of libraries before their lists of configurations.
 START_TEST(libraries) {
   check_configs("import builtins\nimport inspect\nSEEN = 0\n"
                 "extra = {'cache_results': True} if 'cache_results' in "
@@ -193,7 +193,7 @@ START_TEST(not_evaluable) {
                 "@triton.autotune(configs=[triton.Config({'BLOCK': i}) for i in range(100000)], "
                 "key=[])",
                 "a sequence of more than 4096 values");
-  // What would not end, or not fit.
+  // Evaluation that would not end, or exceeds a limit.
   check_configs("def f(n):\n  return f(n + 1)\n", "@triton.autotune(configs=f(1), key=[])",
                 "calls of `f` are nested more than 64 deep");
   check_configs("def f():\n  while True:\n    pass\n", "@triton.autotune(configs=f(), key=[])",
@@ -212,7 +212,7 @@ START_TEST(not_evaluable) {
       "@triton.autotune(configs=f(), key=[])", "a sequence of more than 262144 values");
   check_configs("def f():\n  s = 'x'\n  for i in range(100):\n    s = f'{s}{s}'\n  return s\n",
                 "@triton.autotune(configs=f(), key=[])", "the string is longer than 65536 bytes");
-  // What is not needed may be unknown.
+  // Values that are not needed may be unknown.
   check_configs("DEBUG = os.environ.get('DEBUG', '0')\n",
                 "@triton.autotune(configs=[triton.Config({'BLOCK': 4}, pre_hook=DEBUG)], key=[])",
                 "BLOCK=4");
@@ -226,7 +226,8 @@ static const struct lang_known known[] = {
     {.name = "BLOCK", .is_text = true, .text = "32"},
 };
 
-// Without any @jit the functions of a file are the language's, and serve decorators all the same.
+// Without any @jit the functions of a file are device functions, and decorators may still call
+// them.
 START_TEST(native_files) {
   static const char text[] = "def sizes():\n"
                              "  out = []\n"

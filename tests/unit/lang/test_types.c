@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types: construction, comparison, spelling, their image in the IR.
+// Types: construction, comparison, names, and the MLIR types they map to.
 #include "lang/eval/eval_types.h"
 #include "suites_emit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module that uses every op of the table once at least, made with the builders.
+// A module that uses every op of the table at least once, created with the builders.
 #include "suites.h"
 
 #define NONE ((MlirValue){NULL})

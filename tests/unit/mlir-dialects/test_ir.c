@@ -10,7 +10,7 @@ START_TEST(scalars_both_ways) {
     MlirType m = mlir_of_dtype(s.c, t);
     enum dtype back = dtype_of_mlir(m);
     bool is_unsigned = dtype_is_int(t) && !dtype_is_signed(t) && t != DTYPE_I1;
-    if (t == DTYPE_F8E4B15) // which the language alone knows
+    if (t == DTYPE_F8E4B15) // a type of the language only
       back = back == DTYPE_I8 ? t : DTYPE_NONE;
     ck_assert_msg(is_unsigned ? dtype_bits(back) == dtype_bits(t) && dtype_is_signed(back)
                               : back == t,
@@ -30,7 +30,7 @@ START_TEST(pointers_of_built_and_parsed_types) {
   ck_assert(type_is_ptr(s.c, p) && type_is_ptr(s.c, pp) && !type_is_ptr(s.c, f32));
   ck_assert(mlirTypeEqual(ptr_pointee(s.c, pp), p));
   ck_assert_uint_eq(type_bits(s.c, p), 64);
-  // A type the table has not seen.
+  // A type that is not in the table yet.
   MlirType parsed = mlirTypeParseGet(s.c->mlir, ref("!tile.ptr<!tile.ptr<bf16>>"));
   ck_assert(mlirTypeEqual(ptr_pointee(s.c, parsed), ptr_type(s.c, mlir_of_dtype(s.c, DTYPE_BF16))));
   ck_assert_int_eq(dtype_of_mlir(p), DTYPE_NONE);

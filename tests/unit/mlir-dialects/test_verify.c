@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier: each wrong op is reported, at its location, in words that say what is wrong.
+// The verifier: each invalid op is reported at its location, with the reason.
 #include "suites.h"
 
 #define A                                                                                          \
@@ -34,7 +34,7 @@ struct wrong {
   const char *op, *message;
 };
 
-// Those of the ops across elements, of foreign code, devices and shared memory.
+// Collective ops, calls, inline assembly, device queries and shared memory.
 static const struct wrong collective_wrongs[] = {
     {"%r = \"tile.reduce\"(%x) {axis = 0 : i32, combine = @add, " ONE "} : (f32) -> f32",
      "works on tiles"},
@@ -290,7 +290,7 @@ START_TEST(all_problems_are_reported) {
 }
 END_TEST
 
-// Text that is no module: what MLIR says comes through as E0601, at its location.
+// Text that is not a module: MLIR's diagnostic becomes E0601, at its location.
 static void check_parse_error(const char *text, const char *location, const char *words) {
   struct session s = session_open();
   MlirModule m = ir_parse(s.c, "bad.mlir", str_from(text));
@@ -328,7 +328,7 @@ START_TEST(deep_nesting) {
   for (int i = 0; i < 100000; i++)
     strbuf_puts(&deep, "!tile.ptr<");
   check_parse_error(strbuf_cstr(&deep), "bad.mlir:1:", "nested more than 256 levels");
-  // MLIR would make room for as many results.
+  // MLIR would allocate as many results.
   check_parse_error("module {\n  func.func @f() -> i32 {\n    return %w#2147483647 : i32\n  }\n}\n",
                     "bad.mlir:3:14", "so many results");
   strbuf_clear(&deep);
