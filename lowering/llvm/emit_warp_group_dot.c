@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilegpu.warp_group_dot by wgmma (PTX ISA, "wgmma.mma_async"). A warpgroup multiplies tiles of 64
 // rows and N columns; all of K of all of its tiles are one piece of assembly that begins with a
-// fence and ends with a wait, so that nothing can move between products in flight.
+// fence and ends with a wait, so that no instruction can move between products in flight.
 //
-// Operands in shared memory are named by descriptors: where the first element lies, and how far
-// the pieces are apart (layouts/shared.c: nvmma_to_linear has the same order).
+// Operands in shared memory are given by descriptors: the address of the first element, and the
+// strides of the pieces (layouts/shared.c: nvmma_to_linear has the same order).
 //
 //   K contiguous      strips of `swizzle` bytes of K; SBO: 8 rows
 //   K not contiguous  strips of `swizzle` bytes of M or N; LBO: a strip; SBO: 8 elements of K
@@ -152,8 +152,8 @@ static void put_product(struct assembly *s, const struct warp_group_product *p, 
                 !p->b.k_is_inner);
 }
 
-// The words of A that a lane gives to the product of a row tile at k: rows r and r + 8 of the two
-// halves of 16 elements along K.
+// The words of A that a lane gives to the product of a row tile at k: rows r and r + 8 for each 8
+// of 16 elements along K.
 static void a_words_at(struct emitter *e, const struct warp_group_product *p, unsigned row_tile,
                        uint32_t k, LLVMValueRef ret[A_WORDS]) {
   const struct emitted *a = operand_of(e, p->op, 0);
@@ -271,7 +271,7 @@ static MlirType tile_of(struct emitter *e, MlirOperation op, unsigned i) {
   return type_is_memdesc(e->c, t) ? memdesc_tile(e->c, t) : t;
 }
 
-// IR may be written by hand.
+// The IR may be hand-written.
 static bool fits(struct emitter *e, MlirOperation op) {
   if (!accumulator_fits(e, operand_type(op, 2)))
     return emit_unsupported(e, op, "an accumulator without a layout of wgmma for all warps");
@@ -287,7 +287,7 @@ static bool fits(struct emitter *e, MlirOperation op) {
 
 // ---- without wgmma ----
 
-// The operand in the registers that mma.sync would want.
+// The operand in the register layout of mma.sync.
 static bool read_operand(struct emitter *e, MlirOperation op, unsigned i, MlirType *ret_type,
                          struct emitted *ret) {
   MlirType type = operand_type(op, i);
