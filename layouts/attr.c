@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodings as attributes. MLIR's C API can neither build nor read attributes of dynamic dialects,
-// so both ways go through text; since MLIR uniques attributes and types, each is printed or parsed
-// once in a context.
+// so both directions go through text; since MLIR uniques attributes and types, each is printed or
+// parsed once per context.
 #include "layouts/attr.h"
 
 struct layout_cache {

@@ -8,7 +8,7 @@
 #include "mlir-dialects/ir.h"
 
 MlirAttribute encoding_attr(struct ir_context *c, const struct encoding *e);
-// NULL for a null attribute or one that is no layout of ours.
+// NULL for a null attribute or for one that is not a tilegpu layout.
 const struct encoding *encoding_of_attr(struct ir_context *c, MlirAttribute a);
 // The layout of a tensor type with an encoding; cached per type. NULL if there is none or it does
 // not fit the shape. Scalars: NULL.

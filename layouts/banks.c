@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting bank conflicts. A warp's other instructions differ from the first by one xor of all
-// offsets, which moves whole banks around but makes no lanes meet that did not, so that one
-// instruction is enough to look at.
+// offsets, which permutes banks and adds no conflict, so one instruction is enough to look at.
 #include "layouts/banks.h"
 
 #include <assert.h>
 
 enum { WARP_LANES = 32, MAX_BYTES = 16 };
 
-// One group of lanes served together: the bank with most distinct words decides.
+// One group of lanes served together: the bank with the most distinct words decides.
 static unsigned group_wavefronts(const uint32_t *address, unsigned lanes, unsigned bytes) {
   uint32_t words[WARP_LANES * MAX_BYTES / BANK_BYTES];
   unsigned in_bank[BANK_COUNT] = {0}, count = 0, most = 0;
@@ -64,8 +63,8 @@ bool bank_report_of(const struct linear_layout *shared, const struct linear_layo
     ll_apply(&offsets, index, at);
     address[lane] = at[0] * (element_bits / 8);
   }
-  // Ideal: as many wavefronts as the distinct words fill, which replicated lanes make fewer, but
-  // at least one a group of lanes.
+  // Ideal: as many wavefronts as the distinct words fill, of which replicated lanes need fewer, but
+  // at least one per group of lanes.
   const enum ll_in lane_only[] = {LL_LANE};
   const unsigned dim0[] = {0};
   struct linear_layout by_lane = ll_sublayout(&offsets, 1, lane_only, 1, dim0);

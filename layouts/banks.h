@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bank conflicts of shared memory, counted from the layouts alone: 32 banks of 4 bytes; an access
 // of a warp is served in wavefronts, each of which reads one 4-byte word of every bank. Lanes that
-// want the same word share it.
+// access the same word share it.
 #ifndef TILE_LAYOUTS_BANKS_H
 #define TILE_LAYOUTS_BANKS_H
 
@@ -12,7 +12,7 @@ enum { BANK_COUNT = 32, BANK_BYTES = 4 };
 struct bank_report {
   unsigned instructions; // of one warp, to move all its registers
   unsigned wavefronts;   // of all of them
-  unsigned ideal;        // as few as the number of distinct bytes allows
+  unsigned ideal;        // the least that the number of distinct bytes allows
 };
 
 static inline unsigned bank_conflicts(struct bank_report r) { return r.wavefronts - r.ideal; }

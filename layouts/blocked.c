@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocked layouts: a strided box of elements a thread, of threads a warp, of warps a CTA; and the
-// operands of dots that are computed without tensor cores. The tile helpers live here too.
+// Blocked layouts: strided boxes of elements per thread, threads per warp, warps per CTA; and
+// operands of dots that do not use tensor cores. Also the helpers for tiles.
 #include "layouts/encoding_internal.h"
 
 void tile_extend(struct linear_layout *tile, enum ll_in in, unsigned dim, unsigned bits) {
@@ -95,7 +95,7 @@ struct encoding encoding_blocked(unsigned rank, const int64_t *shape,
     unsigned d = order[k];
     uint64_t size = size_per_thread[d] ? size_per_thread[d] : 1;
     uint64_t threads = (uint64_t)shape[d] > size ? (uint64_t)shape[d] / size : 1;
-    bool last = k + 1 == rank; // takes what is left, even if that replicates
+    bool last = k + 1 == rank; // takes the rest, even if that replicates
     e.blocked.order[k] = d;
     e.blocked.size_per_thread[d] = (uint32_t)size;
     e.blocked.threads_per_warp[d] = last ? lanes : smaller(threads, lanes);

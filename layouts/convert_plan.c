@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing how to convert between layouts. For every basis of the destination it looks for the
-// nearest register of the source that holds the element: the own thread, the own warp, anywhere.
+// Chooses how to convert between layouts: for every basis of the destination, the nearest register
+// of the source that holds the element: in the same thread, in the same warp, anywhere.
 #include "layouts/convert_plan.h"
 
 #include "layouts/gf2.h"
@@ -57,8 +57,8 @@ static bool nearest(const struct reach *r, const struct gf2_columns *columns, ui
   }
   uint64_t found = 0;
   if (gf2_reduce(&r->thread, target ^ at_thread, &found) == 0) {
-    // In the own thread, but for a lane's basis in another register: lanes then differ in which
-    // register they read, and that is more than renaming.
+    // In the same thread, except for a lane's basis in another register: lanes then differ in which
+    // register they read, which is more than renaming.
     enum convert_kind kind =
         found != 0 && (own_lane | own_warp) != 0 ? CONVERT_SHUFFLES : CONVERT_REGISTERS;
     *ret = found | own_lane | own_warp;
@@ -90,8 +90,8 @@ static bool is_identity(const struct linear_layout *l) {
   return true;
 }
 
-// Through shared memory every register is stored and loaded; counted in 4-byte accesses, of which
-// vector instructions do two to four at once.
+// Through shared memory every register is stored and loaded; counted in 4-byte accesses, of which a
+// vector instruction does two to four.
 static unsigned shared_cost(const struct convert_plan *p, unsigned element_bits) {
   unsigned moved =
       (1u << p->source_of.out_bits[OUT_REGISTER]) + ll_in_size(&p->source_of, LL_REGISTER);
@@ -115,7 +115,7 @@ bool convert_plan_make(const struct linear_layout *src, const struct linear_layo
   warps = ll_in_bits(dst, LL_WARP) > warps ? ll_in_bits(dst, LL_WARP) : warps;
   struct linear_layout from = with_inputs(src, lanes, warps), to = with_inputs(dst, lanes, warps);
   struct gf2_columns source, target;
-  // Elements of other CTAs are out of reach.
+  // Elements of other CTAs cannot be read.
   if (ll_in_bits(src, LL_BLOCK) != 0 || ll_in_bits(dst, LL_BLOCK) != 0 ||
       !gf2_columns_of(&from, &source) || !gf2_columns_of(&to, &target))
     return false;

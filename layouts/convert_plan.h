@@ -13,15 +13,15 @@ enum convert_kind { CONVERT_NOTHING, CONVERT_REGISTERS, CONVERT_SHUFFLES, CONVER
 
 struct convert_plan {
   enum convert_kind kind;
-  // dst inputs (register, lane, warp) -> where in src to find the element: outputs 0 register,
-  // 1 lane, 2 warp of src, choosing the reader's own lane and warp among replicas when possible.
+  // dst inputs (register, lane, warp) -> where in src to find the element: outputs 0 register, 1
+  // lane, 2 warp of src, preferring the reader's own lane and warp among replicas.
   struct linear_layout source_of;
 };
 
 // Both layouts must be surjective on the same tensor shape.
 bool convert_plan_make(const struct linear_layout *src, const struct linear_layout *dst,
                        struct convert_plan *ret);
-// Rough cost in instructions a thread, for choosing between recomputing and converting.
+// Estimated instructions per thread, for choosing between recomputing and converting.
 unsigned convert_plan_cost(const struct convert_plan *p, unsigned element_bits);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawings of layouts, as text, SVG and JSON: who holds which element. All callers share one path:
-// layout_draw_spec takes what a user typed; the two functions below it draw a layout at hand.
+// Drawings of layouts, as text, SVG and JSON: which thread and register holds which element.
+// layout_draw_spec parses what a user typed; the two functions below it draw a given layout.
 //
 //   blocked<{order = [1, 0], ...}> 16x16        mma<{version = 2}> 16x8        mma_v2 16x8
 //   slice<{dim = 0, parent = ...}> 16           dot_a_v2 16x16 f16             shared<{...}> 8x64
@@ -16,7 +16,7 @@ struct draw_options {
   unsigned element_bits; // 0: 32; for the banks of shared layouts
   unsigned max_rows,
       max_cols;   // cells drawn, from the corner; 0: all (64 x 64 for layout_draw_spec)
-  bool by_thread; // the other way round: a row a thread, a column a register, cells are coordinates
+  bool by_thread; // transposed: a row per thread, a column per register, cells are coordinates
 };
 
 // `spec` is ENCODING [SHAPE] [ELEMENT TYPE] ["threads"], in this order. ENCODING is any form that
@@ -27,12 +27,13 @@ bool layout_draw_spec(struct arena *a, const char *spec, enum draw_format format
                       struct strbuf *out, const char **ret_error, size_t *ret_at);
 
 // Cells of distributed layouts: `T12:3` is register 3 of thread 12 (warp * 32 + lane), a `*` means
-// that others hold it too and this is the lowest. Cells of shared layouts: `40 b20`, the offset in
-// elements and the bank of its first byte. Tensors of rank above 2: one grid an index of the
-// leading dimensions. The layout must be surjective on the shape; otherwise a line says so.
+// that it is replicated and this is the lowest holder. Cells of shared layouts: `40 b20`, the
+// offset in elements and the bank of its first byte. Tensors of rank above 2: one grid per index of
+// the leading dimensions. The layout must be surjective on the shape; otherwise a line of text says
+// so.
 void layout_draw_text(const struct linear_layout *l, unsigned rank, const int64_t *shape,
                       struct draw_options opt, struct strbuf *out);
-// The same with a colour a warp (shaded by lane) or a bank, and a legend.
+// The same with a colour per warp (shaded by lane) or bank, and a legend.
 void layout_draw_svg(const struct linear_layout *l, unsigned rank, const int64_t *shape,
                      struct draw_options opt, struct strbuf *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grid of a drawing: which elements it shows where, and who holds them.
+// The grid of a drawing: which element each cell shows, and which thread holds it.
 #include "layouts/banks.h"
 #include "layouts/draw_internal.h"
 
@@ -8,7 +8,7 @@ enum { LINE_OF_RANK1 = 16 };
 static uint32_t at_most(uint32_t x, unsigned limit) { return limit && x > limit ? limit : x; }
 
 // Rows and columns of the tensor's grid: its last two dimensions; a tensor of rank 1 is cut into
-// lines. The other way round, threads by registers, or lines of all banks.
+// lines. By thread: threads by registers, or lines of all banks.
 static void choose_grid(struct drawing *d) {
   const struct linear_layout *l = &d->layout;
   d->grids = 1;

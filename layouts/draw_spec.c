@@ -15,7 +15,7 @@ struct spec {
   const struct encoding *encoding;
   unsigned rank;
   int64_t shape[LL_MAX_OUT];
-  unsigned element_bits; // 0: not given
+  unsigned element_bits; // 0: none
   bool by_thread;
 };
 
@@ -62,7 +62,7 @@ static const struct short_name *find_short_name(struct str name) {
   return NULL;
 }
 
-// The template's own text is right; a problem is one with the element type.
+// The template itself is valid; an error is one of the element type.
 static bool expand_short_name(struct spec *s, const struct short_name *n) {
   unsigned bits = s->element_bits ? s->element_bits : 16;
   const char *text = n->text;
@@ -190,8 +190,8 @@ static void print_shape(const struct spec *s, const char *separator, struct strb
     strbuf_printf(out, "%s%lld", d ? separator : "", (long long)s->shape[d]);
 }
 
-// {"encoding": "...", "shape": [...], "element_bits": n, "bases": {"register": [[...]], ...}}: all
-// there is to know; the element at an index is the xor of the bases of its bits.
+// {"encoding": "...", "shape": [...], "element_bits": n, "bases": {"register": [[...]], ...}}: the
+// whole layout; the element at an index is the xor of the bases of its bits.
 static void draw_json(const struct spec *s, const struct linear_layout *l, struct strbuf *out) {
   strbuf_puts(out, "{\"encoding\": \"");
   encoding_print(s->encoding, out);

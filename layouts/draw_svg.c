@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawings as SVG: a colour a warp, lighter towards the last lane; a colour a bank in shared
+// Drawings as SVG: a colour per warp, lighter towards the last lane; a colour per bank in shared
 // memory. Plain rectangles and text, no scripts, no style sheets.
 #include "layouts/banks.h"
 #include "layouts/draw_internal.h"

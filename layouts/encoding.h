@@ -12,8 +12,8 @@
 //   #tilegpu.nvmma_shared<{element_bits = 16, swizzle = 128, transposed = false}>
 //
 // Distributed encodings are tiles: a larger tensor repeats them in further registers (blocked along
-// `order`, mma along N then M, dot_op along K first), a smaller one leaves lanes and warps with
-// copies; registers that would be copies are dropped. docs/layouts.md explains each.
+// `order`, mma along N then M, dot_op along K first), a smaller one is replicated in lanes and
+// warps; registers that would only replicate are dropped. docs/layouts.md explains each.
 #ifndef TILE_LAYOUTS_ENCODING_H
 #define TILE_LAYOUTS_ENCODING_H
 
@@ -34,7 +34,7 @@ struct encoding {
   enum encoding_kind kind;
   unsigned rank; // of the tensors it lays out (nvmma_shared: any rank)
   union {
-    struct { // strided tile a thread, a warp, a CTA; order[0] is the fastest dimension
+    struct { // strided tile per thread, warp, CTA; order[0] is the fastest dimension
       uint32_t size_per_thread[LL_MAX_OUT], threads_per_warp[LL_MAX_OUT], warps_per_cta[LL_MAX_OUT];
       uint32_t order[LL_MAX_OUT];
     } blocked;
@@ -69,15 +69,15 @@ struct encoding {
 bool encoding_to_linear(const struct encoding *e, unsigned rank, const int64_t *shape,
                         struct linear_layout *ret, const char **ret_why);
 bool encoding_equal(const struct encoding *a, const struct encoding *b);
-// Parses the text form above (what stands after "#tilegpu."; '#tilegpu.' itself may be there, and
-// tilec --layout passes what the user typed). NULL on error, then *ret_error is a message on `a`
-// and *ret_at the byte where it went wrong.
+// Parses the text form above (the text after "#tilegpu.", which may also be included; tilec
+// --layout passes what the user typed). NULL on error, then *ret_error is a message on `a` and
+// *ret_at the byte where it went wrong.
 const struct encoding *encoding_parse(struct arena *a, struct str text, const char **ret_error,
                                       size_t *ret_at);
 void encoding_print(const struct encoding *e, struct strbuf *out); // the full text form
 
-// The default for a shape: lanes, then warps along `order` (order[0] fastest), each clamped to what
-// is left of the shape; size_per_thread as given.
+// The default for a shape: lanes, then warps along `order` (order[0] fastest), each clamped to the
+// rest of the shape; size_per_thread as given.
 struct encoding encoding_blocked(unsigned rank, const int64_t *shape,
                                  const uint32_t *size_per_thread, const uint32_t *order,
                                  unsigned num_warps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the numbers of an encoding make sense: encodings come from IR text and from users.
+// Checks the fields of an encoding, which comes from IR text or from users.
 #include "layouts/encoding_internal.h"
 
 enum { TILE_LIMIT_BITS = 24, WARP_LIMIT_BITS = 6 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to encoding: NAME<{field = value, ...}>, driven by the field table. It reads what MLIR
-// prints
-// (`2 : i64` for a number) and what people type (fields in any order, spaces anywhere).
+// Text to encoding: NAME<{field = value, ...}>, driven by the field table. It accepts what MLIR
+// prints (`2 : i64` for a number) and what users type (fields in any order, spaces anywhere).
 #include "layouts/encoding_fields.h"
 #include "layouts/encoding_internal.h"
 
@@ -11,7 +10,7 @@ struct parser {
   struct arena *arena;
   struct str text;
   size_t pos, error_at;
-  const char *error; // the first one wins
+  const char *error; // the first error is kept
 };
 
 static bool fail(struct parser *p, size_t at, const char *fmt, ...) PRINTF(3, 4);
@@ -211,7 +210,7 @@ static bool parse_fields(struct parser *p, struct encoding *e, unsigned depth) {
 
 // ---- encodings ----
 
-// What the fields leave open: sizes of `linear`, the usual shape and one warp group of `mma`.
+// Defaults of fields that are missing: sizes of `linear`; the shape and one warp group of `mma`.
 static bool complete(struct parser *p, struct encoding *e, size_t at) {
   if (e->kind == ENC_LINEAR) {
     if (e->rank == 0)

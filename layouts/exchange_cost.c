@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the accesses of an exchange cost.
+// The cost of the accesses of an exchange: instructions and wavefronts.
 #include "layouts/banks.h"
 #include "layouts/exchange_matrix.h"
 
@@ -25,6 +25,6 @@ unsigned exchange_wavefronts(const struct exchange_side *side, unsigned element_
     ll_apply(&side->offsets, index, at);
     address[lanes++] = at[0] * (element_bits / 8);
   }
-  // Other registers move all lanes alike.
+  // The other registers shift the addresses of all lanes by the same offset.
   return bank_wavefronts(address, lanes, bytes) * exchange_instructions(side);
 }

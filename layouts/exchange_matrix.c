@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which offsets have the form of 8x8 matrices: the offsets inside a row of 16 bytes are made by the
-// registers and lanes that a matrix has there, and by nothing else.
+// Which offsets have the form of 8x8 matrices: exactly the registers and lanes of a row of the
+// matrix address the 16 bytes of that row.
 #include "layouts/exchange_matrix.h"
 
 #include "layouts/banks.h"
@@ -21,7 +21,7 @@ static const uint32_t *bases_of(const struct linear_layout *offsets, enum ll_in 
   return offsets->basis[ll_find_in(offsets, in)][bit];
 }
 
-// The lanes that walk along a row: the words of one, or, transposed, its elements.
+// The lanes that step along a row: the words of one, or, transposed, its elements.
 static bool lanes_fit(const struct linear_layout *offsets, enum exchange_form form,
                       unsigned row_bits, unsigned word_bits) {
   bool transposed = form == EXCHANGE_TRANSPOSED;
@@ -36,7 +36,7 @@ static bool lanes_fit(const struct linear_layout *offsets, enum exchange_form fo
   return true;
 }
 
-// The registers of a word; those that are left do not move inside a row. ret_words: their mask.
+// The registers of a word; the others do not move inside a row. ret_words: their mask.
 static bool registers_fit(const struct linear_layout *offsets, uint32_t copies, unsigned row_bits,
                           unsigned word_bits, struct exchange_side *ret, uint32_t *ret_words) {
   uint32_t inside = (1u << row_bits) - 1;
@@ -66,7 +66,7 @@ struct linear_layout exchange_rows(const struct exchange_side *side) {
   bool transposed = side->form == EXCHANGE_TRANSPOSED;
   int lanes = ll_find_in(&rows, LL_LANE);
   for (unsigned b = 0; b < MATRIX_ROW_BITS; b++) {
-    // Rows are counted by the upper lanes; transposed, by the pair and the lower lanes.
+    // The upper lanes give the row; transposed, the pair and the lower lanes do.
     const uint32_t *row = !transposed ? bases_of(&side->offsets, LL_LANE, 2 + b)
                           : b == 0    ? bases_of(&side->offsets, LL_REGISTER, side->vec_register[0])
                                       : bases_of(&side->offsets, LL_LANE, b - 1);
@@ -90,7 +90,7 @@ unsigned matrix_wavefronts(const struct exchange_side *side, unsigned element_bi
   return bank_wavefronts(address, COUNT_OF(address), ROW_BYTES) << side->matrix_bits;
 }
 
-// As many matrices an instruction as registers are left.
+// As many matrices per instruction as there are registers left.
 static void take_matrices(uint32_t taken, struct exchange_side *ret) {
   ret->matrix_bits = 0;
   for (unsigned b = 0; b < ll_in_bits(&ret->offsets, LL_REGISTER); b++)
@@ -101,7 +101,8 @@ static void take_matrices(uint32_t taken, struct exchange_side *ret) {
   ret->skip_mask = taken;
 }
 
-// The two elements of a lane lie in neighbouring rows: any register will do, but for the banks.
+// The two elements of a lane lie in neighbouring rows: any register will do; they differ in bank
+// conflicts.
 static bool choose_pair(uint32_t copies, unsigned element_bits, struct exchange_side *ret) {
   struct exchange_side best = {0}, side = *ret;
   unsigned least = UINT32_MAX;

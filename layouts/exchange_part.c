@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a part of a tile whose offsets are given. The part's corner is one more vector that moves
-// offsets: while the side is planned it stands among the warps, so that no access is made wider
-// than the corner allows; then it is taken out again.
+// Reads a part of a tile whose offsets are given. The part's corner is one more vector that moves
+// offsets: while the side is planned it counts as bits of the warp, so that no access is wider than
+// the corner allows; then these bits are removed.
 #include "layouts/exchange_plan.h"
 
 // The layout of the part, seen in the whole tile: one more warp basis for each bit of the tile's

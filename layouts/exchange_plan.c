@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where to put elements in shared memory. With E the space of elements, an offset is coordinates
-// along a basis of E, in this order:
+// Chooses offsets in shared memory. With E the space of elements, an offset is coordinates along a
+// basis of E, in this order:
 //
 //   V  elements of one access: bases that are registers of both sides, at most 16 bytes
-//   H  what is left of a 4-byte word
+//   H  the rest of a 4-byte word
 //   B  the bank
 //   S  the line of all banks
 //
@@ -12,8 +12,8 @@
 // the destination's, except in zero: take what lies outside both, then sums of one vector of each
 // that is not of the other. There are always enough of them.
 //
-// Where a side has the form of matrices, a row of 16 bytes takes the position of V: then only lanes
-// that stand for rows are served together on that side.
+// Where a side has the form of matrices, V is a row of 16 bytes, and only lanes that give rows are
+// served together on that side.
 #include "layouts/exchange_matrix.h"
 #include "layouts/gf2.h"
 
@@ -22,7 +22,7 @@ enum {
   WORD_BITS = 2,
   BANK_BITS = 5,
   MAX_LANE_BITS = 5
-}; // logarithms, but for the bytes
+}; // logarithms, except MAX_BYTES
 
 struct side {
   const struct linear_layout *layout;
@@ -76,7 +76,7 @@ static struct basis common_registers(const struct side *src, const struct side *
   return v;
 }
 
-// What a side moves at once, and the lanes (or what stands for them) that are served together.
+// What one access of a side moves, and the lanes (or rows) that are served together.
 struct reach {
   struct basis vec;
   unsigned count;
@@ -105,29 +105,29 @@ static void push_all(struct basis *b, struct gf2_span *span, const struct reach 
     push(b, span, r->lane[i]);
 }
 
-// Up to `want` vectors that avoid both reaches: the span of them meets either in zero only.
+// Up to `most` vectors that avoid both reaches: the span of them meets either in zero only.
 static struct basis avoid(const struct reach *src, const struct reach *dst, unsigned elements,
-                          unsigned want) {
+                          unsigned most) {
   struct basis own_src = {0}, own_dst = {0}, ret = {0};
   struct gf2_span with_src = span_of(src), with_dst = span_of(dst);
   push_all(&own_src, &with_dst, src);
   push_all(&own_dst, &with_src, dst);
   struct gf2_span both = with_src;
-  for (unsigned b = 0; b < elements && ret.count < want; b++)
+  for (unsigned b = 0; b < elements && ret.count < most; b++)
     push(&ret, &both, 1ull << b);
-  for (unsigned i = 0; i < own_src.count && i < own_dst.count && ret.count < want; i++)
+  for (unsigned i = 0; i < own_src.count && i < own_dst.count && ret.count < most; i++)
     ret.at[ret.count++] = own_src.at[i] ^ own_dst.at[i];
   return ret;
 }
 
 // How the bits of an offset are divided, above V.
 struct division {
-  unsigned halves, banks; // of a word; of a line
+  unsigned word_rest, banks; // of a word; of a line
 };
 
 static struct division division_of(unsigned vec_bits, unsigned element_bits) {
   unsigned width = vec_bits + log2_floor(element_bits / 8); // log2 of the bytes
-  return (struct division){.halves = width < WORD_BITS ? WORD_BITS - width : 0,
+  return (struct division){.word_rest = width < WORD_BITS ? WORD_BITS - width : 0,
                            .banks = width > WORD_BITS ? BANK_BITS + WORD_BITS - width : BANK_BITS};
 }
 
@@ -136,24 +136,24 @@ static bool offset_basis(const struct basis *v, const struct reach *from, const 
                          const struct side *src, unsigned element_bits, struct linear_layout *ret) {
   unsigned elements = ll_total_out_bits(src->layout);
   struct division d = division_of(v->count, element_bits);
-  unsigned left = elements - v->count, want = left > d.banks ? left - d.banks : 0;
-  struct basis lines = avoid(from, to, elements, want), all = *v;
+  unsigned left = elements - v->count, most = left > d.banks ? left - d.banks : 0;
+  struct basis lines = avoid(from, to, elements, most), all = *v;
   struct gf2_span span = {0};
   for (unsigned i = 0; i < v->count; i++)
     gf2_add(&span, v->at[i], 0);
-  unsigned halves = d.halves < lines.count ? d.halves : lines.count;
+  unsigned word_rest = d.word_rest < lines.count ? d.word_rest : lines.count;
   for (unsigned i = 0; i < lines.count; i++) {
     if (!gf2_add(&span, lines.at[i], 0))
       return false;
-    if (i < halves)
+    if (i < word_rest)
       all.at[all.count++] = lines.at[i];
   }
-  // Banks in the order of the source's lanes, which keeps its addresses simple.
+  // Banks in the order of the source's lanes, for simple addresses.
   for (unsigned b = 0; b < src->lanes; b++)
     push(&all, &span, src->lane[b]);
   for (unsigned b = 0; b < elements; b++)
     push(&all, &span, 1ull << b);
-  for (unsigned i = halves; i < lines.count; i++)
+  for (unsigned i = word_rest; i < lines.count; i++)
     all.at[all.count++] = lines.at[i];
   *ret = ll_empty(src->layout->out_count, src->layout->out_bits);
   ll_add_in(ret, LL_OFFSET);
@@ -182,7 +182,7 @@ static int vector_register(const struct linear_layout *offsets, uint32_t skip, u
   return found;
 }
 
-// As wide as the offsets allow.
+// The widest accesses that the offsets allow.
 static void vectors_of(uint32_t copies, unsigned element_bits, struct exchange_side *ret) {
   uint32_t vector = 0;
   while ((element_bits / 8) << (ret->vec_bits + 1) <= MAX_BYTES) {
@@ -195,7 +195,7 @@ static void vectors_of(uint32_t copies, unsigned element_bits, struct exchange_s
   ret->skip_mask = vector | copies;
 }
 
-// Fewer instructions, and no more wavefronts for it.
+// Fewer instructions without more wavefronts.
 static bool is_better(const struct exchange_side *a, const struct exchange_side *b,
                       unsigned element_bits) {
   return exchange_instructions(a) < exchange_instructions(b) &&
@@ -211,7 +211,7 @@ static bool make_side(const struct linear_layout *layout, const struct linear_la
   uint32_t copies[LL_NO_IN];
   ll_free_masks(&ret->offsets, copies);
   vectors_of(copies[LL_REGISTER], element_bits, ret);
-  // Lanes with copies would stand aside when storing, and a matrix needs all.
+  // Lanes that replicate do not store, and matrix instructions need all lanes.
   if (!(instructions & (stores ? EXCHANGE_STMATRIX : EXCHANGE_LDMATRIX)) ||
       (stores && copies[LL_LANE]))
     return true;
@@ -244,7 +244,7 @@ bool exchange_plan_with(const struct linear_layout *src, const struct linear_lay
 // ---- offsets for matrices ----
 
 // Elements of a row in the order of memory, as the side's lanes and registers give them. Registers
-// of a word that the other side has too make its vectors.
+// of a word that the other side also has form its vectors.
 static bool row_of(const struct side *s, const struct side *other, unsigned element_bits,
                    enum exchange_form form, struct basis *ret) {
   unsigned row_bits, word_bits;
@@ -266,7 +266,7 @@ static bool row_of(const struct side *s, const struct side *other, unsigned elem
   return ret->count == row_bits;
 }
 
-// Whether the side has the row where a matrix has it; ret: what is then served together.
+// Whether the side has the row as a matrix needs it; ret: what is then served together.
 static bool reach_of_matrix(const struct side *s, const struct basis *row, unsigned element_bits,
                             enum exchange_form form, struct reach *ret) {
   unsigned row_bits, word_bits, n = 0;
@@ -305,7 +305,7 @@ static struct reach reach_of_row(const struct side *s, const struct basis *row,
   while (vec.count < row->count && find(s->reg, s->registers, row->at[vec.count]) >= 0)
     vec.count++;
   struct division d = division_of(vec.count, element_bits);
-  vec.count += d.halves; // lanes share words
+  vec.count += d.word_rest; // lanes share words
   return reach_of(s, &vec, d.banks);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions through shared memory (CONVERT_SHARED): an offset for every element, such
-// that storing from the source's registers and loading into the destination's are both as wide as
-// they can be together and free of bank conflicts. Where a side could go wider alone, it does.
-// Sides with the form of tensor-core fragments go by matrix instructions, where the target has them
-// and that takes fewer instructions.
+// Conversions through shared memory (CONVERT_SHARED): an offset for every element, such that
+// storing from the source's registers and loading into the destination's are both as wide as
+// possible together and free of bank conflicts. A side that could be wider on its own is. Sides
+// with the form of tensor-core fragments use matrix instructions, where the target has them and
+// they are fewer.
 //
 // The emission of vectors, for each side: for every register r with (r & skip_mask) == 0, one
 // access of 2^vec_bits elements at the offset `offsets` gives for (r, lane, warp); element i of it
 // is register r + (the sum of 1 << vec_register[k] for the set bits k of i). Threads that only
-// replicate need not store. Between the two sides a barrier.
+// replicate need not store. Between the two sides there is a barrier.
 //
 // Of matrices: for the same registers, one instruction of the warp that moves 2^matrix_bits
 // matrices; lane l gives the address of row l % 8 of matrix l / 8, at the offset exchange_rows says
@@ -59,21 +59,20 @@ bool exchange_part_with(const struct linear_layout *layout, const struct linear_
 // gives.
 struct linear_layout exchange_rows(const struct exchange_side *side);
 
-// Exchanges that would take more than EXCHANGE_ROOM bytes go in rounds through a part of it, where
-// the layouts allow that: round i moves the elements whose coordinates have the bits of i at the
-// positions that `bits` of them are chosen from. On either side such a bit is one of the register,
-// and a round takes the registers that have it, or one of the warp, and half of the warps take
-// part.
+// Exchanges of more than EXCHANGE_ROOM bytes are split into rounds, where the layouts allow it:
+// round i moves the elements whose coordinates have the bits of i at `bits` chosen positions. On
+// either side such a bit is one of the register, and a round moves the registers that have it, or
+// one of the warp, and half of the warps take part.
 enum { EXCHANGE_ROOM = 48 * 1024, EXCHANGE_ROUND_BITS = 3 };
 
 struct exchange_share {
   // Masks of one bit (the other is 0) for each bit of the round's number.
   uint32_t of_register[EXCHANGE_ROUND_BITS], of_warp[EXCHANGE_ROUND_BITS];
-  struct linear_layout layout; // of a round: the registers that are left, the tile that is left
+  struct linear_layout layout; // of a round: its registers and its part of the tile
 };
 
 struct exchange_rounds {
-  unsigned bits; // log2 of the rounds; 0: all at once
+  unsigned bits; // log2 of the rounds; 0: one round
   uint32_t bytes;
   struct exchange_share store, load;
 };
@@ -87,8 +86,8 @@ uint32_t exchange_round_register(const struct exchange_share *share, unsigned bi
 
 // Instructions of a thread for the whole side.
 unsigned exchange_instructions(const struct exchange_side *side);
-// Wavefronts of shared memory that warp 0 needs for the whole side. `copies`: lanes that stand
-// aside, as bits of the lane's number.
+// Wavefronts of shared memory that warp 0 needs for the whole side. `copies`: lanes that do not
+// store, as bits of the lane's number.
 unsigned exchange_wavefronts(const struct exchange_side *side, unsigned element_bits,
                              uint32_t copies);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which coordinates tell the rounds of a large exchange apart. Lanes must not: a round would leave
-// some of every warp idle.
+// Chooses the coordinate bits that number the rounds of a large exchange. They must not be lane
+// bits: part of every warp would be idle in a round.
 #include "layouts/exchange_plan.h"
 
 struct coordinate {
   unsigned dim, bit;
 };
 
-// The input and its bit that move along the coordinate, and along nothing else, alone.
+// The one input bit that maps to this coordinate bit and to nothing else.
 static bool only_maker(const struct linear_layout *l, struct coordinate c, enum ll_in *ret_in,
                        unsigned *ret_bit) {
   unsigned found = 0;
@@ -25,13 +25,13 @@ static bool only_maker(const struct linear_layout *l, struct coordinate c, enum 
   return found == 1 && (*ret_in == LL_REGISTER || *ret_in == LL_WARP);
 }
 
-// Warps that stand aside cost most; low registers are those of vectors.
+// Idle warps cost most; low registers are those of vectors.
 static unsigned price(enum ll_in in, unsigned bit) {
   enum { VECTOR_BITS = 4, WARP_PRICE = 16 };
   return in == LL_WARP ? WARP_PRICE : bit < VECTOR_BITS ? VECTOR_BITS - bit : 0;
 }
 
-// The register's bit goes, or the warp's no longer matters; the coordinate goes.
+// Removes the register's bit, or clears the warp's; removes the coordinate bit.
 static void leave_out(struct linear_layout *l, struct coordinate c, enum ll_in in, unsigned bit) {
   uint32_t low = (1u << c.bit) - 1;
   int at = ll_find_in(l, in);
@@ -91,7 +91,7 @@ void exchange_rounds_of(const struct linear_layout *src, const struct linear_lay
 
 uint32_t exchange_round_register(const struct exchange_share *share, unsigned bits, uint32_t round,
                                  uint32_t r) {
-  // The bits were taken one after another: put them back the other way round.
+  // The bits were removed one after another: reinsert them in reverse order.
   for (unsigned i = bits; i-- > 0;) {
     uint32_t flag = share->of_register[i], low = flag - 1;
     if (flag)

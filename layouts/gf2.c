@@ -43,7 +43,7 @@ void gf2_dual(unsigned n, const uint64_t *vectors, uint64_t *ret_masks) {
   }
   for (unsigned i = 0; i < n; i++) {
     if (rows[i] == 0)
-      continue; // not independent: no mask can tell it apart
+      continue; // not independent: no mask exists
     pivot[i] = log2_floor(rows[i]);
     for (unsigned k = 0; k < n; k++)
       if (k != i && rows[k] >> pivot[i] & 1) {

@@ -10,11 +10,11 @@
 struct gf2_span {
   unsigned rank;
   uint64_t vector[64]; // by highest set bit; 0: none
-  uint64_t tag[64];    // the sum of the tags of the columns that make it
+  uint64_t tag[64];    // the sum of the tags of the columns that sum to it
 };
 
-// What is left of `v` after subtracting what the span can; *tag (may be NULL) is xored with the
-// tags of the columns used. 0 means that v is in the span.
+// The remainder of `v` after reduction by the span; *tag (may be NULL) is xored with the tags of
+// the columns used. 0 means that v is in the span.
 uint64_t gf2_reduce(const struct gf2_span *s, uint64_t v, uint64_t *tag);
 // Adds a column; false when it was in the span already (the span is then unchanged).
 bool gf2_add(struct gf2_span *s, uint64_t v, uint64_t tag);

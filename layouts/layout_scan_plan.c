@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of scans. A layout is taken as it is when the axis has bits of its own: no basis moves
-// along the axis and elsewhere, no two along the same bit, and no lane lies beyond a warp.
+// Plans of scans. A layout is used as it is when the axis has bits of its own: no basis moves along
+// the axis and another dimension, no two along the same bit, and no lane bit lies above a warp bit.
 #include "layouts/layout_scan_plan.h"
 
 #include "layouts/encoding.h"
 #include "layouts/plan_layouts.h"
 
-enum { RUN = 4 }; // registers that a thread goes through
+enum { RUN = 4 }; // registers that a thread scans serially
 
-// Which bit of which input makes each bit along the axis.
+// For each bit along the axis, the input bit that it comes from.
 struct maker {
   enum ll_in in;
   unsigned bit;
@@ -98,8 +98,8 @@ static void find_register_bits(struct scan_plan *p) {
   }
 }
 
-// The layout of totals: along the axis only the rest is left. With `all`, a thread has all of them
-// in its lowest registers.
+// The layout of totals: along the axis only the bits of the rest remain. With `all`, a thread has
+// all of them in its lowest registers.
 static struct linear_layout layout_of_totals(const struct scan_plan *p, bool all) {
   const struct linear_layout *l = &p->layout;
   unsigned done = p->serial_count + p->step_count;

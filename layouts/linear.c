@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layouts: building them up, evaluating them, and the questions about rank (surjective,
-// injective, replicated bits) that one elimination answers.
+// Linear layouts: construction, evaluation, and the queries that elimination answers (surjective,
+// injective, replicated bits).
 #include "layouts/gf2.h"
 
 #include <assert.h>
@@ -186,7 +186,7 @@ unsigned ll_consecutive(const struct linear_layout *l, enum ll_in in, unsigned f
   unsigned run = 0;
   while (run < l->in_bits[at] && flatten_fast(l, fast_dim, l->basis[at][run]) == 1ull << run)
     run++;
-  // The run must also start at a multiple of its length, wherever the other bits put it.
+  // The run must also start at a multiple of its length for all values of the other bits.
   uint64_t others = 0;
   for (unsigned i = 0; i < l->in_count; i++)
     for (unsigned b = (int)i == at ? run : 0; b < l->in_bits[i]; b++)

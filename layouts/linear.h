@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layouts: the one algebra behind every layout. A layout is a linear map over GF(2) from
-// named input dimensions (register, lane, warp, block; or offset, block) to the coordinates of a
-// tensor. It is stored as the images ("bases") of the powers of two of each input; the image of any
-// index is the XOR of the images of its set bits. A zero basis means replication.
+// Linear layouts (as in Triton): one algebra for every layout. A layout is a linear map over GF(2)
+// from named input dimensions (register, lane, warp, block; or offset, block) to the coordinates of
+// a tensor. It is stored as the images ("bases") of the powers of two of each input; the image of
+// any index is the XOR of the images of its set bits. A zero basis means replication.
 //
 // Worked example, tensor 4x4, 2 registers x 8 lanes, register along dim 1:
 //   register: {1 -> (0,1)}   lane: {1 -> (0,2), 2 -> (1,0), 4 -> (2,0)}
@@ -29,7 +29,7 @@ struct linear_layout {
   uint32_t basis[LL_MAX_IN][LL_MAX_BITS][LL_MAX_OUT];
 };
 
-// The function names below are the contract other rooms rely on; see linear.c for the algorithms.
+// The functions below are the interface to other folders; see linear.c for the algorithms.
 
 struct linear_layout ll_empty(unsigned out_count, const unsigned *out_bits); // no inputs yet
 void ll_add_in(struct linear_layout *l, enum ll_in in);                      // with 0 bits
@@ -83,8 +83,8 @@ bool ll_pseudo_invert(const struct linear_layout *l, struct linear_layout *ret);
 // bits.
 bool ll_invert_and_compose(const struct linear_layout *a, const struct linear_layout *b,
                            struct linear_layout *ret);
-// l = tile * q (left) or q * tile (right): divides a tile off the low or the high end. False when
-// it is no factor. The quotient has l's inputs, those that are used up with 0 bits.
+// l = tile * q (left) or q * tile (right): divides by a tile at the low or the high end. False when
+// it is no factor. The quotient keeps l's inputs, some with 0 bits.
 bool ll_divide_left(const struct linear_layout *l, const struct linear_layout *tile,
                     struct linear_layout *ret_q);
 bool ll_divide_right(const struct linear_layout *l, const struct linear_layout *tile,

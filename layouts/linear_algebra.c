@@ -88,8 +88,8 @@ bool ll_invert_and_compose(const struct linear_layout *a, const struct linear_la
 
 // ---- division ----
 
-// Where in l's bits the tile sits: its inputs and coordinates take the lowest bits (left) or the
-// highest (right). The quotient keeps all inputs of l, those that are used up with 0 bits.
+// The position of the tile in l's bits: its inputs and coordinates take the lowest bits (left) or
+// the highest (right). The quotient keeps all inputs of l, those that are used up with 0 bits.
 static bool divide(const struct linear_layout *l, const struct linear_layout *tile, bool right,
                    struct linear_layout *ret) {
   if (l->out_count != tile->out_count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any encoding as a linear layout: checks the shape, dispatches, and does the encodings that are
-// made of others (slices, dot operands).
+// Any encoding as a linear layout: checks the shape, dispatches, and handles encodings with a
+// parent (slices, dot operands).
 #include "layouts/encoding_internal.h"
 
 enum { MAX_NESTING = 8 };
@@ -36,8 +36,8 @@ static bool slice_to_linear(const struct encoding *e, const struct shape_bits *s
   return true;
 }
 
-// Dimensions of size one are those of a tile that is broadcast to the layout's size: what moves
-// along them only holds copies.
+// Dimensions of size one are those of a tile that is broadcast to the layout's size: bases along
+// them are replication.
 static bool linear_to_linear(const struct encoding *e, const struct shape_bits *shape,
                              struct linear_layout *ret, const char **ret_why) {
   bool whole = true;

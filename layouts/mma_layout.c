@@ -2,9 +2,9 @@
 // Tensor-core fragments, as the PTX ISA lays them out: accumulators of mma.sync m16n8 (version 2)
 // and wgmma m64nN (version 3), and the A and B operands in registers.
 //
-// All of them are one pattern: 8 rows of 4 lanes; each lane holds `inner` neighbouring elements of
-// the inner dimension (2 of an accumulator, k_width of an operand); then registers step 8 rows
-// further, then along the inner dimension.
+// All follow one pattern: 8 rows of 4 lanes; each lane holds `inner` neighbouring elements of the
+// inner dimension (2 of an accumulator, k_width of an operand); then registers step 8 rows further,
+// then along the inner dimension.
 #include "layouts/encoding_internal.h"
 
 struct fragment {
@@ -21,8 +21,8 @@ static void extend_fragment(struct linear_layout *tile, struct fragment f) {
   tile_extend(tile, LL_REGISTER, f.inner, f.inner_bits - 2 - f.neighbour_bits);
 }
 
-// mma.sync counts warps row-major; wgmma stacks them along M, since four of them in a row work on
-// its 64 rows. Warps along `skip` hold the same elements.
+// mma.sync counts warps row-major; wgmma stacks them along M, since four consecutive ones share its
+// 64 rows. Warps along `skip` hold the same elements.
 static void extend_warps(struct linear_layout *tile, const struct encoding *mma, int skip) {
   for (unsigned k = 0; k < mma->rank; k++) {
     unsigned d = mma->mma.version == 3 ? k : mma->rank - 1 - k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans of reductions and scans share: layouts in the form that they work on, and room
-// for partial results in shared memory.
+// What the plans of reductions and scans share: normalised layouts, and space for partial results
+// in shared memory.
 #ifndef TILE_LAYOUTS_PLAN_LAYOUTS_H
 #define TILE_LAYOUTS_PLAN_LAYOUTS_H
 

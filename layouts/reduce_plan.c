@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of reductions. The columns of the layout are eliminated with the coordinates along the axis
-// in the lowest bits: a vector of the span whose highest bit is there lies in A, and its tag says
-// which registers, lanes and warps make it. Registers are added first and warps last, so that the
-// tags are the nearest slots.
+// in the lowest bits: a vector of the span whose highest bit is there lies in A, and its tag lists
+// the registers, lanes and warps that sum to it. Registers are added first and warps last, so that
+// tags prefer them in this order.
 #include "layouts/reduce_plan.h"
 
 #include "layouts/convert_plan.h"
 #include "layouts/gf2.h"
 #include "layouts/plan_layouts.h"
 
-// Elements of the axis that one thread loads of the partial results; lanes take the rest.
+// Partial results along the axis that one thread loads; other lanes load the rest.
 enum { SPREAD_REGISTER_BITS = 3, SHUFFLE_COST = 2, WARP_COST = 8 };
 
 // A vector of slots.
@@ -55,7 +55,7 @@ static struct slot slot_of_tag(const struct linear_layout *l, uint64_t tag) {
                        .warp = (uint32_t)(tag >> (registers + lanes))};
 }
 
-// The next vector along the axis and the slots that make it: the unit vector when ordered, else
+// The next vector along the axis and the slots that sum to it: the unit vector when ordered, else
 // the nearest.
 static bool next_vector(const struct linear_layout *l, unsigned axis, bool ordered,
                         uint32_t *ret_vector, struct slot *ret) {
@@ -96,7 +96,7 @@ static uint32_t without_bit(uint32_t mask, unsigned bit) {
   return (mask >> 1 & ~low) | (mask & low);
 }
 
-// The highest register bit that the partner has in common; -1 without one.
+// The highest register bit in common with the partner; -1 if none.
 static int scatter_bit(const struct linear_layout *l, uint32_t reg) {
   for (int b = (int)ll_in_bits(l, LL_REGISTER) - 1; b >= 0; b--)
     if (!(reg >> b & 1))
@@ -125,7 +125,7 @@ static bool takes_whole_warp(const struct reduce_phase *p) {
   return lanes.rank == PLAN_LANE_BITS;
 }
 
-// As many steps as need no other warp; the first `scatters` of the lanes scatter registers.
+// All steps that need no other warp; the first `scatters` of the lanes scatter registers.
 static bool plan_phase(const struct linear_layout *from, unsigned axis, bool ordered,
                        unsigned scatters, struct reduce_phase *ret) {
   struct linear_layout l = *from;
@@ -164,8 +164,8 @@ static bool plan_phase(const struct linear_layout *from, unsigned axis, bool ord
 
 // ---- the exchange between warps ----
 
-// What every thread of `dst` wants: all partial results of each of its elements, the first ones in
-// registers, the others in lanes that would hold copies.
+// What every thread of `dst` loads: all partial results of each of its elements, the first ones in
+// registers, the others in lanes that would otherwise replicate.
 static struct linear_layout spread_of(const struct linear_layout *dst, unsigned axis,
                                       unsigned axis_bits) {
   unsigned unused[LL_MAX_BITS], taken = 0, lane_bits = ll_in_bits(dst, LL_LANE);
@@ -174,7 +174,7 @@ static struct linear_layout spread_of(const struct linear_layout *dst, unsigned 
   memcpy(r.out_bits, wide.out_bits, sizeof r.out_bits);
   r.out_bits[axis] = axis_bits;
   int reg = ll_find_in(&wide, LL_REGISTER), lane = ll_find_in(&wide, LL_LANE);
-  unsigned spare = 0; // lanes that hold copies
+  unsigned spare = 0; // lanes that replicate
   for (unsigned b = 0; b < lane_bits; b++) {
     uint32_t any = 0;
     for (unsigned d = 0; d < wide.out_count; d++)
@@ -236,7 +236,7 @@ static unsigned phase_cost(const struct reduce_phase *p, const struct reduce_req
   return cost;
 }
 
-// The rest of a plan whose local phase is there; its cost in instructions a thread.
+// Completes a plan that has its local phase; returns its cost in instructions per thread.
 static bool complete(const struct linear_layout *dst, const struct reduce_request *q,
                      struct reduce_plan *p, unsigned *ret_cost) {
   unsigned axis = p->axis, left = p->local.partial.out_bits[axis];

@@ -35,7 +35,7 @@ bool shared_to_linear(const struct encoding *e, const struct shape_bits *shape,
 }
 
 // 8 rows of swizzle bytes (16 without one) make a core tile; tiles are stacked along the rows
-// first, then along the contiguous dimension, as TMA boxes come. Outer dimensions of higher ranks
+// first, then along the contiguous dimension, as in TMA boxes. Outer dimensions of higher ranks
 // continue the rows.
 bool nvmma_to_linear(const struct encoding *e, const struct shape_bits *shape,
                      struct linear_layout *ret, const char **ret_why) {
@@ -81,8 +81,8 @@ static uint32_t at_least(uint64_t x, uint32_t least) { return x < least ? least 
 
 static uint32_t at_most(uint64_t x, uint64_t most) { return (uint32_t)(x > most ? most : x); }
 
-// Products without tensor cores read an element of K from the first of a thread's rows in all
-// threads at once. Rows so far apart begin in one bank; 16-byte pieces of them are swapped.
+// In products without tensor cores all threads read an element of K of their first row at once.
+// Rows that far apart start in the same bank; swizzling 16-byte pieces avoids the conflict.
 static void swizzle_rows(struct encoding *e, const struct encoding *blocked, uint64_t inner,
                          unsigned element_bits) {
   unsigned rows = e->shared.order[1];
@@ -94,8 +94,8 @@ static void swizzle_rows(struct encoding *e, const struct encoding *blocked, uin
   e->shared.max_phase = at_most(blocked->blocked.threads_per_warp[rows], inner / vec);
 }
 
-// What wgmma's descriptors can say: rows of 8 as wide as the swizzle, at most what a warpgroup
-// reads of them.
+// What wgmma's descriptors can express: 8 rows as wide as the swizzle, at most the width that a
+// warpgroup reads.
 static struct encoding nvmma_for_dot(const struct encoding *dot, const int64_t *shape,
                                      const uint32_t *order, unsigned element_bits) {
   const struct encoding *mma = dot->dot.parent;
@@ -134,7 +134,8 @@ struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_
       swizzle_rows(&e, parent, inner, element_bits);
     return e;
   }
-  // What a phase of ldmatrix reads: 8 rows of 4 lanes' worth of K (transposed: the other way).
+  // What a phase of ldmatrix reads: 8 rows of 4 lanes' elements along K (transposed: with rows and
+  // K exchanged).
   uint32_t vec = 4 * dot->dot.k_width, rows = element_bits == 64 ? 4 : 8;
   uint32_t step = 1; // between rows that lanes read at once
   if (order[0] != k_dim) {

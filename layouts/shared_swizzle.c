@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The swizzle of a tile that one layout stores and another reads: of all that keep 16 bytes
-// together, so that copies may be as wide, the one with the fewest wavefronts on both sides.
+// The swizzle of a tile that one layout stores and another reads: of those that keep 16 bytes
+// together, for copies of that width, the one with the fewest wavefronts on both sides.
 #include "layouts/encoding_internal.h"
 #include "layouts/exchange_plan.h"
 

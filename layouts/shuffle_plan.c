@@ -4,12 +4,12 @@
 //   register A r + B t,  lane C r + D t        (+ is xor; t covers lanes and warps)
 //
 // A shuffle lets every lane send one register and read one lane. With round r serving register r
-// for all lanes, two lanes that read the same lane may want different registers of it: those are
+// for all lanes, two lanes that read the same lane may need different registers of it: those are
 // the vectors of the kernel of D where B is not zero. So a round serves register r + F t instead,
-// with F chosen to send each such vector to a register bit whose C leads elsewhere. Then
+// with F chosen to map each such vector to a register bit whose C is another lane. Then
 //
-//   lane   C r + D' t     D' = D + C F, and what a lane must send is a function of itself:
-//   register = A r + W t, W = B + A F, W t = G (D' t) for a linear G, up to what is left over in
+//   lane   C r + D' t     D' = D + C F, and what a lane must send depends on that lane alone:
+//   register = A r + W t, W = B + A F, W t = G (D' t) for a linear G, up to the remainder
 //   W (kernel of D'), which needs choices.
 //
 // Register index = (constant of the round) + (linear function of the thread) on both sides: the
@@ -57,7 +57,7 @@ static bool maps_of(const struct linear_layout *source_of, struct maps *m) {
 }
 
 // A basis of the lanes' kernel of D: first `ret_same` vectors on which B vanishes too (replicas),
-// then those that make readers of one lane differ.
+// then those by which readers of one lane differ.
 static unsigned lane_kernel(const struct maps *m, uint64_t *ret, unsigned *ret_same) {
   struct gf2_span lanes = {0}, wanted = {0};
   uint64_t differ[SHUFFLE_LANE_BITS];
@@ -92,7 +92,7 @@ static void untangle(struct maps *m, struct shuffle_plan *ret) {
     while (r < m->registers && !gf2_add(&lanes, m->c[r], 0))
       r++;
     if (r == m->registers)
-      return; // the rest is left to choices
+      return; // choices resolve the rest
     for (unsigned k = 0; k < m->lanes; k++)
       if (coordinate[i] >> k & 1)
         m->f[k] ^= 1ull << r;
@@ -115,7 +115,7 @@ static unsigned stages_of(const uint64_t *x, unsigned threads, unsigned register
       ret[count++] = (struct shuffle_stage){.thread_mask = (uint32_t)row, .flip = 1u << k};
       continue;
     }
-    // gf2_reduce answers in terms of the stages so far, since their rows carry those tags.
+    // gf2_reduce returns a combination of the stages so far, which are the tags.
     gf2_reduce(&rows, row, &made_of);
     for (unsigned i = 0; i < count; i++)
       ret[i].flip |= (uint32_t)(made_of >> i & 1) << k;
@@ -123,8 +123,8 @@ static unsigned stages_of(const uint64_t *x, unsigned threads, unsigned register
   return count;
 }
 
-// What is left over: W t + G (D' t), a vector of the span of the registers that readers of one
-// lane want. Its coordinates choose.
+// The remainder W t + G (D' t), a vector of the span of the registers that readers of one lane
+// read. Its coordinates choose.
 static void choices_of(const uint64_t *left, unsigned lanes, struct shuffle_plan *ret) {
   struct gf2_span span = {0};
   uint64_t flips[SHUFFLE_LANE_BITS], coordinate[SHUFFLE_LANE_BITS];
@@ -212,7 +212,7 @@ struct shuffle_round shuffle_plan_round(const struct shuffle_plan *s, uint32_t r
   return round;
 }
 
-// Rounds that are not repetitions: 2^(rank of the rounds' map); of them, moves when `moves`.
+// Distinct rounds: 2^(rank of the rounds' map); of them, moves when `moves`.
 static unsigned distinct_rounds(const struct shuffle_plan *s, bool moves) {
   struct gf2_span all = {0}, flips = {0};
   for (unsigned k = 0; k < s->dst_bits; k++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An executable schedule for conversions inside a warp (CONVERT_SHUFFLES). Everything is linear
-// over GF(2), so the schedule is a handful of masks. With t = warp * 32 + lane of the thread and
-// par(t & m) the parity of the masked bits, the emission does, on values x[src] of a thread:
+// The schedule of a conversion inside a warp (CONVERT_SHUFFLES). All is linear over GF(2), so the
+// schedule is a few masks. With t = warp * 32 + lane of the thread and par(t & m) the parity of the
+// masked bits, the emitted code does, on values x[src] of a thread:
 //
 //   1. send side:  for each pre stage:   x[i] = par(t & mask) ? x[i ^ flip] : x[i]      (for all i)
 //   2. exchange:   for each round r, 0 <= r < 2^dst_bits:
@@ -11,8 +11,8 @@
 //   3. receive:    for each post stage:  y[i] = par(t & mask) ? y[i ^ flip] : y[i]      (for all i)
 //
 // y is then the destination's registers. Stages select between two registers a value; rounds that
-// repeat an earlier one (replicated destinations) cost nothing; a round whose lane is the own one
-// is a move. All lanes take part in every shuffle.
+// repeat an earlier one (replicated destinations) cost nothing; a round that reads the own lane is
+// a move. All lanes take part in every shuffle.
 #ifndef TILE_LAYOUTS_SHUFFLE_PLAN_H
 #define TILE_LAYOUTS_SHUFFLE_PLAN_H
 
@@ -28,9 +28,9 @@ struct shuffle_plan {
   unsigned src_bits, dst_bits; // log2 of the registers of x and of y
   unsigned pre_count, post_count, choice_count;
   struct shuffle_stage pre[SHUFFLE_MAX_STAGES], post[SHUFFLE_MAX_STAGES];
-  // Readers of one lane may want different registers of it, in lane patterns that no choice of
-  // rounds untangles: then every round sends 2^choice_count registers, x[send ^ (flips of c)] for
-  // every subset c, and bit i of the reader's own choice is par(t & choice[i].thread_mask).
+  // Readers of one lane may need different registers of it, in patterns that no choice of rounds
+  // resolves: then every round sends 2^choice_count registers, x[send ^ (flips of c)] for every
+  // subset c, and bit i of the reader's own choice is par(t & choice[i].thread_mask).
   struct shuffle_stage choice[SHUFFLE_LANE_BITS];
   uint32_t lane_mask[SHUFFLE_LANE_BITS]; // bit i of lane(t) is par(t & lane_mask[i])
   bool lane_is_own;                      // lane(t) is the thread's own lane
@@ -44,10 +44,10 @@ struct shuffle_round {
   bool is_move;       // no shuffle: the source is the thread itself
 };
 
-// False when the plan's kind is CONVERT_SHARED (data crosses warps). Takes all other kinds.
+// False when the plan's kind is CONVERT_SHARED (data crosses warps); true for all other kinds.
 bool shuffle_plan_make(const struct convert_plan *p, struct shuffle_plan *ret);
 struct shuffle_round shuffle_plan_round(const struct shuffle_plan *s, uint32_t r);
-// Instructions a thread for 32-bit values: shuffles and selects.
+// Instructions per thread for 32-bit values: shuffles and selects.
 unsigned shuffle_plan_shuffles(const struct shuffle_plan *s);
 unsigned shuffle_plan_selects(const struct shuffle_plan *s);
 

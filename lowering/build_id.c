@@ -37,7 +37,7 @@ void build_id_text(char ret[BUILD_ID_TEXT]) {
   for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
     ElfW(Phdr) h;
     memcpy(&h, image + __ehdr_start.e_phoff + (size_t)i * __ehdr_start.e_phentsize, sizeof h);
-    // Notes lie in the first segment, which is mapped from the file's start.
+    // Notes are in the first segment, which is mapped from the start of the file.
     if (h.p_type == PT_NOTE && find_in_notes(image + h.p_offset, h.p_filesz, ret))
       return;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiler_version() says of this very build: a digest of the linked program.
+// Identifies this build for compiler_version(): a digest of the linked program.
 #ifndef TILE_LOWERING_BUILD_ID_H
 #define TILE_LOWERING_BUILD_ID_H
 

@@ -46,7 +46,7 @@ struct session {
   struct arena *a;
   struct diag_engine *diag;
   const struct compile_request *request;
-  struct compile_request filled; // with what decorators of the kernel say
+  struct compile_request filled; // with the values of the kernel's decorators
   struct compile_result *ret;
   uint32_t num_warps, num_stages;
   struct ir_context *c;
@@ -115,7 +115,7 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
   return ok && no_errors(s);
 }
 
-// The passes are done: what the module still lacks, and those who want to look at it.
+// After the passes: facts that the module still needs, and the callback `inspect`.
 static void finish_module(struct session *s) {
   if (s->request->max_registers)
     mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
@@ -146,7 +146,7 @@ static bool lower(struct session *s) {
   return ok;
 }
 
-// What the request leaves open and decorators of the kernel give.
+// Options that the request leaves to the kernel's decorators.
 static bool fill_defaults(struct session *s, const struct lang_unit *unit) {
   struct compile_request *r = &s->filled;
   struct lang_defaults_request q = {.unit = unit,
@@ -176,7 +176,7 @@ static bool fill_defaults(struct session *s, const struct lang_unit *unit) {
   return true;
 }
 
-// The request's unit, or its source read as one. NULL after errors.
+// The request's unit, or its source parsed to one. NULL after errors.
 static const struct lang_unit *read_unit(struct session *s, double *at) {
   const struct compile_request *r = s->request;
   struct lang_imports imports = {

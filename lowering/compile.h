@@ -21,31 +21,31 @@ const char *emit_kind_name(enum emit_kind k); // "ast", ..., "object"
 
 struct compile_request {
   const struct source *source;
-  // The same, read; used where it is settled for this target, these folders and these bindings.
-  // NULL: not read yet.
+  // The same, parsed; used if it was resolved for this target, these folders and these bindings.
+  // NULL: not parsed yet.
   const struct lang_unit *unit;
   const char *kernel;            // NULL: the only one of the file
   struct lang_binding *bindings; // what is known about the parameters
   size_t binding_count;
   const struct target *target;
   uint32_t num_warps, num_stages; // 0: default (4, 3)
-  uint32_t max_registers;         // GPUs: a bound on those of a thread; 0: none
+  uint32_t max_registers;         // GPUs: a bound per thread; 0: none
   enum emit_kind emit;            // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
   bool check;                     // cpu: check every access (tile_cpu_check)
   bool debug;                     // device_assert is kept (as with --check)
   struct pass_options passes;
   struct strbuf *static_print; // where static_print writes; NULL: nowhere
-  // Folders in which imported modules are looked for, beside the source's own.
+  // Folders to search for imported modules, besides the source's own.
   const char *const *folders;
   size_t folder_count;
-  bool is_detached; // the source is not from a file: nothing stands beside it
-  bool is_complete; // what is not bound is not asked of decorators (lang/tuning/tuning.h)
+  bool is_detached; // the source is not from a file: there are no modules beside it
+  bool is_complete; // bindings are complete: decorators are not consulted (lang/tuning/tuning.h)
   // Called with the module once the passes are done, before it is printed or emitted, for tools
-  // that look at values; not for `ast`, nor for `tile` when no passes run. The module is only to be
-  // read; it and `c` end with the compilation, so what is kept is copied. NULL: nobody looks.
+  // that look at values; not for `ast`, nor for `tile` when no passes run. The module must not be
+  // changed; it and `c` are freed after the compilation. NULL: no callback.
   void (*inspect)(void *user, struct ir_context *c, MlirModule module);
   void *inspect_user;
-  bool no_text; // of `tile` and `tilegpu`: the IR is not printed, `inspect` was all that is wanted
+  bool no_text; // of `tile` and `tilegpu`: the IR is not printed; for callers of `inspect`
 };
 
 struct compile_timing {
@@ -56,19 +56,19 @@ struct compile_result {
   struct str output;       // text of the stage, or the object file; on the arena
   struct kernel_info info; // filled from EMIT_TILEGPU on
   struct compile_timing timing;
-  // Where imported files were looked for; on the arena.
+  // Paths searched for imports; on the arena.
   const struct lang_probe *probes;
   size_t probe_count;
 };
 
-// True when `diag` has no errors. Everything it makes lives on `a`, LLVM's and MLIR's memory is
-// freed before it returns. Thread-safe for distinct arenas. `diag` lives on `a` too.
+// True when `diag` has no errors. All results are on `a`; LLVM's and MLIR's memory is freed before
+// it returns. Thread-safe for distinct arenas. `diag` must be on `a` too.
 bool compile_kernel(struct arena *a, struct diag_engine *diag,
                     const struct compile_request *request, struct compile_result *ret);
 
 // The same from the text of IR (`request->source` is an .mlir file): parsed, verified, then either
-// the passes of `request->passes.only`, or what the stage asked for still needs: the pipeline, if
-// there are tiles without layouts. `kernel` and `bindings` are not used.
+// the passes of `request->passes.only`, or those that the stage needs: the pipeline, if there are
+// tiles without layouts. `kernel` and `bindings` are not used.
 bool compile_mlir(struct arena *a, struct diag_engine *diag, const struct compile_request *request,
                   struct compile_result *ret);
 

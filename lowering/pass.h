@@ -51,11 +51,11 @@ bool pass_find(struct str flag, enum pass_id *ret);
 
 // Rows of lowering/pass_pipelines.c.
 enum pipeline_id {
-  PIPELINE_WHOLE,        // from tile IR to what the emission takes
+  PIPELINE_WHOLE,        // from tile IR to the input of the emission
   PIPELINE_SHARED_MEMORY // the last passes alone, for IR whose tiles have layouts
 };
 
-// Which passes run, and what is shown of it. Zero-initialised: the whole pipeline, nothing shown.
+// Which passes run, and what is printed. Zero-initialised: the whole pipeline, nothing shown.
 struct pass_options {
   enum pipeline_id pipeline;
   const char *print_after; // pass flag, "all" or "change"

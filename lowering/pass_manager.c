@@ -10,8 +10,8 @@
 
 #include <assert.h>
 
-// The build's option check_passes: each pass is followed by the verifier, and what says "unchanged"
-// is compared with what was there.
+// The build's option check_passes: each pass is followed by the verifier, and the IR after a pass
+// that returns "unchanged" is compared with the IR before.
 #ifdef TILE_CHECK_PASSES
 enum { CHECK_PASSES = true };
 #else
@@ -156,7 +156,7 @@ static bool count_layouts(MlirOperation op, void *user) {
   return true;
 }
 
-// What is true of the module before the first pass: with --passes it may be the output of others.
+// Facts of the module before the first pass: with --passes it may be the output of others.
 static unsigned facts_of(MlirModule m) {
   struct layout_census n = {0, 0};
   ir_walk(mlirModuleGetOperation(m), count_layouts, &n);
@@ -172,7 +172,7 @@ static const char *fact_text(unsigned facts) {
   return facts & FACT_LAYOUTS ? "a layout for every tile" : "coalesced memory accesses";
 }
 
-// The pass, if there is one, that makes these facts true.
+// The pass that gives these facts, if there is one.
 static const char *giver_of(unsigned facts) {
   for (size_t i = 0; i < COUNT_OF(passes); i++)
     if (passes[i].gives & facts)
@@ -194,7 +194,7 @@ static bool check_facts(struct run *r, const struct pass *pass) {
   return false;
 }
 
-// A pass that says "unchanged" must not have touched the module.
+// A pass that returns "unchanged" must not have touched the module.
 static bool run_checked(struct run *r, const struct pass *pass, enum pass_result *ret) {
   if (!CHECK_PASSES && !debug_on(DEBUG_PASSES)) {
     *ret = pass->run(r->p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The targets' facts, one row each.
+// The table of targets.
 #include "lowering/target.h"
 
 #include "layouts/exchange_plan.h"
@@ -8,8 +8,8 @@
 
 enum { KIB = 1024, LD = EXCHANGE_LDMATRIX, LD_ST = EXCHANGE_LDMATRIX | EXCHANGE_STMATRIX };
 
-// Shared memory is what one CTA may opt in to. PTX versions are the lowest ones that have what the
-// emission uses there, since drivers refuse versions newer than themselves.
+// Shared memory is the opt-in maximum per CTA. PTX versions are the lowest that have the
+// instructions the emission uses, since drivers refuse versions newer than themselves.
 static const struct target targets[] = {
     {"cpu", true, 0, 0, 128, 227 * KIB, 32, LD_ST, false, &cpu_hooks},
     {"sm_80", false, 80, 80, 128, 163 * KIB, 32, LD, false, &ptx_hooks},

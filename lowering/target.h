@@ -14,7 +14,7 @@ struct target {
   unsigned shared_limit;            // bytes a CTA may use
   unsigned max_warps;               // per CTA
   unsigned matrix_moves;            // EXCHANGE_LDMATRIX, ... of layouts/exchange_plan.h
-  bool has_wgmma;                   // products by warpgroups, from shared memory
+  bool has_wgmma;                   // wgmma: products by warpgroups, operands in shared memory
   const struct target_hooks *hooks; // emission; lowering/llvm/emit.h
 };
 
@@ -22,8 +22,8 @@ struct target {
 const struct target *target_find(struct str name);
 const char *const *target_names(void);
 
-// Registers LLVM's code generators. Thread-safe and idempotent; whoever uses LLVM's target registry
-// calls it first, since registration itself is not thread-safe (llvm/codegen.c).
+// Registers LLVM's code generators. Thread-safe and idempotent; callers of LLVM's target registry
+// must call it first, since registration itself is not thread-safe (llvm/codegen.c).
 void targets_initialise(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The width of asynchronous copies, out of pointers, mask and both layouts.
+// The width of asynchronous copies, from pointers, mask and both layouts.
 #include "lowering/analysis/async_copy.h"
 
 #include "layouts/attr.h"
@@ -7,7 +7,7 @@
 
 enum { LEAST_BYTES = 4, MOST_BYTES = 16 };
 
-// Elements that lie side by side in the buffer wherever registers r, r + 1, ... of a thread are.
+// Consecutive registers of a thread that are consecutive in the buffer.
 static unsigned run_in_buffer(const struct linear_layout *offsets) {
   int registers = ll_find_in(offsets, LL_REGISTER);
   unsigned k = 0;
@@ -24,7 +24,7 @@ static unsigned run_in_buffer(const struct linear_layout *offsets) {
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
-// The first of the three that leaves less than a copy.
+// The first of the three limits that is below the smallest copy.
 static const char *reason(unsigned in_memory, unsigned in_buffer, unsigned element_bytes) {
   if (in_memory * element_bytes < LEAST_BYTES)
     return "no 4 bytes of a thread are known to be neighbours in memory and aligned";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide the copies of a tilegpu.async_copy are: the emission follows it, and passes ask before
-// they make one. A copy of the hardware takes 4, 8 or 16 bytes that one thread's registers hold as
-// neighbours in both memories and that its mask leaves whole. Other tiles go through registers,
-// which is right but waits for the data.
+// How wide the copies of a tilegpu.async_copy are: used by the emission, and by passes before they
+// create one. cp.async copies 4, 8 or 16 bytes that are consecutive in both memories in one
+// thread's layout, under one mask. Other tiles are copied through registers, which is correct but
+// waits for the data.
 #ifndef TILE_LOWERING_ANALYSIS_ASYNC_COPY_H
 #define TILE_LOWERING_ANALYSIS_ASYNC_COPY_H
 
@@ -11,7 +11,7 @@
 struct async_copy_plan {
   unsigned bytes;  // of one copy: 16, 8 or 4; 0: through registers
   unsigned width;  // the same in elements; through registers: 1
-  const char *why; // through registers: the reason, to follow "because"; else NULL
+  const char *why; // through registers: the reason, a clause after "because"; else NULL
   // (register, lane, warp) -> offset in the buffer, in elements
   struct linear_layout offsets;
 };

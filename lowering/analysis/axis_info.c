@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of the axis analysis: one walk over the structured IR. Loops are walked until what
-// enters the next iteration adds nothing new: numbers only fall, and after
-// OPTIMISTIC_ROUNDS each round makes at least one carried value unknown, for good: at most
-// OPTIMISTIC_ROUNDS + 1 rounds and one a carried value. Hints and assumptions come on top of the
-// rules.
+// The driver of the axis analysis: one walk over the structured IR. Loops are walked until the
+// carried values reach a fixpoint: numbers only fall, and after OPTIMISTIC_ROUNDS each round sets
+// at least one carried value to unknown for good, so there are at most OPTIMISTIC_ROUNDS + 1 rounds
+// and one per carried value. Hints and assumptions are added to the rules.
 #include "lowering/analysis/axis_info.h"
 
 #include "base/vec.h"
@@ -72,7 +71,7 @@ static size_t hint_values(MlirAttribute a, int32_t *ret) {
   return count;
 }
 
-// The programmer's promise stands beside what the rules found: the larger number counts.
+// The larger of a hint and of what the rules found counts.
 static void apply_hint(int64_t *entries, unsigned rank, MlirAttribute a, const int64_t *limits) {
   int32_t values[LL_MAX_OUT];
   size_t n = hint_values(a, values);
@@ -93,7 +92,7 @@ static void apply_op_hints(MlirOperation op, MlirType type, struct axis_info *in
   apply_hint(info->constancy, info->rank, op_attr(op, "tile.constancy"), limits);
 }
 
-// assume(n % 16 == 0) and assume(n > 0) speak of n wherever n lives in the same block: there the
+// assume(n % 16 == 0) and assume(n > 0) hold for n where n is defined in the same block: the
 // assumption is reached whenever n is computed.
 static bool collect_assumption(MlirOperation op, void *user) {
   struct axis_analysis *x = user;
@@ -146,15 +145,14 @@ static MlirBlock region_block(MlirOperation op, intptr_t region) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region));
 }
 
-// What flows into `to` on every path: *to joined with `from`, or nothing known once patience is
-// out. True when that changed.
+// Joins `from` into *to, or sets it to unknown after OPTIMISTIC_ROUNDS. True when it changed.
 static bool flow(struct axis_analysis *x, MlirValue to, MlirValue from, bool give_up) {
   MlirType type = mlirValueGetType(to);
   const struct axis_info *old = get(x, to);
   struct axis_info joined = give_up ? axis_unknown(type) : axis_join(x->c, type, old, get(x, from));
   if (axis_equal(old, &joined))
     return false;
-  // Written directly: an assumption about `to` would never let it reach a fixpoint.
+  // Written directly: with an assumption about `to` there would be no fixpoint.
   *(struct axis_info *)ptrmap_get(&x->values, to.ptr) = joined;
   return true;
 }

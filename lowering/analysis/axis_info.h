@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axis info: what is known about how the values of a tile run along each of its dimensions. It
-// answers how wide a memory access may be and in which order a tile should be laid out.
+// Axis info (Triton's AxisInfo): contiguity, divisibility and constancy of the values of a tile
+// along each dimension. They decide how wide a memory access may be and in which order a tile is
+// laid out.
 //
 // For dimension d of a value, all powers of two:
 //   contiguity    each aligned group of that many elements along d counts up by one
@@ -9,9 +10,9 @@
 // Pointers count in elements of their pointee. Every entry is a lower bound: 1 is always true. A
 // scalar is described as a tile of one dimension of size 1.
 //
-// Address arithmetic in 32 or 64 bits is taken not to overflow; narrower arithmetic may. A scalar
-// that is known not to be negative is taken to be divided by positive numbers only: what programs
-// of a group share, as in `pid // group_size`.
+// Address arithmetic in 32 or 64 bits is assumed not to overflow; narrower arithmetic may. Divisors
+// of a scalar that is known not to be negative are assumed to be positive, as in `pid //
+// group_size`.
 #ifndef TILE_LOWERING_ANALYSIS_AXIS_INFO_H
 #define TILE_LOWERING_ANALYSIS_AXIS_INFO_H
 
@@ -31,7 +32,7 @@ struct axis_info {
 
 struct axis_analysis;
 
-// Analyses everything under `root` (a function or a module). The answers live on `a` and hold
+// Analyses everything under `root` (a function or a module). The results are on `a` and are valid
 // until the IR changes; layouts do not matter to them.
 struct axis_analysis *axis_analyse(struct ir_context *c, MlirOperation root, struct arena *a);
 
@@ -40,9 +41,9 @@ const struct axis_info *axis_info_of(struct axis_analysis *x, MlirValue v);
 
 int64_t axis_contiguity(struct axis_analysis *x, MlirValue v, unsigned dim);
 int64_t axis_constancy(struct axis_analysis *x, MlirValue v, unsigned dim);
-// The dimension along which `ptr` runs longest; the last one of several.
+// The dimension of the highest contiguity of `ptr`; the last one of several.
 unsigned axis_fastest_dim(struct axis_analysis *x, MlirValue ptr);
-// How many elements along `dim` may be accessed at once through `ptr`: aligned and contiguous.
+// How many aligned and contiguous elements along `dim` may be accessed at once through `ptr`.
 int64_t axis_pointer_alignment(struct axis_analysis *x, MlirValue ptr, unsigned dim);
 // The same as far as the access's mask allows it; a null mask allows everything (INT64_MAX).
 int64_t axis_mask_alignment(struct axis_analysis *x, MlirValue mask, unsigned dim);
@@ -68,7 +69,7 @@ struct axis_vector axis_vector_through(struct axis_analysis *x, MlirValue ptr, M
 // is the divisibility of zero.
 void axis_describe_value(struct axis_analysis *x, MlirValue v, struct strbuf *out);
 // One line for each op result and block argument, in program order, each after its op's name. For
-// tests and for reading along.
+// tests and debugging.
 void axis_describe(struct axis_analysis *x, MlirOperation root, struct strbuf *out);
 
 #endif

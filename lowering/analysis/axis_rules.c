@@ -3,8 +3,8 @@
 // rule must be a lower bound for every input: the emission turns these numbers into vector
 // accesses, so a wrong one reads the wrong memory.
 //
-// Invariants the rules lean on: all entries are powers of two no larger than the dimension, groups
-// are aligned to their size, so a group of g <= contiguity starts at a multiple of
+// Invariants that the rules rely on: all entries are powers of two no larger than the dimension,
+// groups are aligned to their size, so a group of g <= contiguity starts at a multiple of
 // min(divisibility, g) and never crosses a multiple of g when g divides the divisibility.
 #include "lowering/analysis/axis_transfer.h"
 
@@ -39,7 +39,7 @@ static info_t rule_add(const struct transfer *t, bool subtract) {
     uint64_t a = (uint64_t)x->constant, b = (uint64_t)y->constant;
     return axis_of_constant(t->type, wrap((int64_t)(subtract ? a - b : a + b), t->bits));
   }
-  // A pointer counts in bytes, its offset in elements.
+  // Pointers are in bytes, their offsets in elements.
   int64_t bytes = axis_element_bytes(t->c, t->type);
   info_t r = axis_rule_pointwise(t);
   for (unsigned d = 0; d < r.rank; d++) {
@@ -105,7 +105,7 @@ static info_t rule_div(const struct transfer *t) {
   if (x->is_constant && y->is_constant && x->constant >= 0 && y->constant > 0)
     return axis_of_constant(t->type, x->constant / y->constant);
   info_t r = divide(t, y, is_unsigned || x->is_nonnegative);
-  // Counts and sizes, by which program ids are divided, are taken to be positive (axis_info.h).
+  // Divisors of program ids are assumed to be positive (axis_info.h).
   r.is_nonnegative |= x->is_nonnegative && !type_is_tensor(t->type);
   return r;
 }
@@ -221,7 +221,7 @@ static info_t rule_compare(const struct transfer *t) {
       group = same_quotient(x, y, d);
     if (right_runs)
       group = same_quotient(y, x, d);
-    // x <= k is x < k + 1, which may be the rounder number.
+    // x <= k is x < k + 1, which may have the higher divisibility.
     if (right_runs && y->is_constant && y->constant < INT64_MAX &&
         wrap(y->constant + 1, bits) > y->constant) {
       info_t next = axis_of_constant(operand_type(t, 1), y->constant + 1);
@@ -264,7 +264,7 @@ static info_t rule_min_max(const struct transfer *t) {
     guard_unsigned(&runs[0], x->is_nonnegative);
     guard_unsigned(&runs[1], y->is_nonnegative);
   }
-  // Two runs side by side keep their distance, so one of them wins over the whole group.
+  // Two contiguous groups keep their distance, so one of them is smaller over the whole group.
   info_t r = choose(t, &runs[0], &runs[1], NULL);
   bool either = t->id == OP_ARITH_MAXSI || t->id == OP_ARITH_MINUI;
   r.is_nonnegative =
@@ -316,7 +316,8 @@ static info_t rule_pointer_cast(const struct transfer *t) {
   return r;
 }
 
-// Functions of several neighbours tell these apart; assembly with an effect may be a clock.
+// Functions of several neighbours may treat them differently; assembly with an effect may read a
+// clock.
 static info_t rule_foreign(const struct transfer *t) {
   bool pointwise = op_attr_int(t->op, "pack", 1) == 1 && (op_flags(t->c, t->op) & OP_PURE);
   return pointwise ? axis_rule_pointwise(t) : axis_unknown(t->type);
@@ -381,7 +382,7 @@ info_t axis_transfer(struct ir_context *c, MlirOperation op, intptr_t result, co
   MlirType element = element_type(t.type);
   if (mlirTypeIsAInteger(element))
     t.bits = type_bits(c, element);
-  // A scalar operand of an op on tiles (the condition of a select) stands for all its elements.
+  // A scalar operand of an op on tiles (the condition of a select) is used for all elements.
   info_t spread[4];
   intptr_t n = mlirOperationGetNumOperands(op);
   if ((op_flags(c, op) & OP_EW) && type_is_tensor(t.type) && n <= 4) {

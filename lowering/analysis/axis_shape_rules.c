@@ -65,7 +65,7 @@ static info_t rule_trans(const struct transfer *t) {
 }
 
 // Equal elements at steps of `stride` in the row-major order of x, in aligned groups of at most
-// `limit` steps. A dimension that is equal throughout hands on to the next one outside it.
+// `limit` steps. Where a dimension is equal throughout, the next outer one counts too.
 static int64_t constancy_at(const info_t *x, MlirType type, int64_t stride, int64_t limit) {
   int64_t group = 1, inner = 1;
   for (unsigned d = x->rank; d-- > 0;) {
@@ -123,8 +123,8 @@ info_t axis_transfer_shape(const struct transfer *t) {
 
 // ---- across elements ----
 
-// Rows that are equal are combined to equal results, in integers: floats may be combined in another
-// order in another row.
+// Equal rows have equal results for integers; floats may be combined in another order in another
+// row.
 static info_t rule_reduce(const struct transfer *t) {
   unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
   info_t r = axis_unknown(t->type);
@@ -161,7 +161,7 @@ static info_t rule_gather(const struct transfer *t) {
   return r;
 }
 
-// Along the last dimension of 2 stand the two operands.
+// The last dimension, of size 2, holds the two operands.
 static info_t rule_join(const struct transfer *t) {
   int64_t bytes = axis_element_bytes(t->c, t->type);
   info_t r = axis_unknown(t->type);

@@ -11,7 +11,7 @@ typedef struct axis_info info_t;
 static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// One op with what is known about its operands.
+// One op with the axis info of its operands.
 struct transfer {
   struct ir_context *c;
   MlirOperation op;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the threads of a program reach a buffer in shared memory: the emission follows it, the tuner
-// counts its wavefronts.
+// How the threads of a program access a buffer in shared memory: used by the emission, and by the
+// tuner to count wavefronts.
 #ifndef TILE_LOWERING_ANALYSIS_BUFFER_ACCESS_H
 #define TILE_LOWERING_ANALYSIS_BUFFER_ACCESS_H
 

@@ -28,7 +28,7 @@ bool combine_is_free(enum op_id id) {
   }
 }
 
-// The operation that makes `v` from arguments i and i + n of the block, in either order.
+// The operation that computes `v` from arguments i and i + n of the block, in either order.
 static enum op_id simple_operation(struct ir_context *c, MlirBlock block, MlirValue v, unsigned i,
                                    unsigned n) {
   MlirOperation op = value_def(v);
@@ -133,7 +133,7 @@ bool scan_plan_of(struct ir_context *c, MlirOperation op, struct scan_plan *ret)
 
 // ---- shared memory ----
 
-// The most that converting any of the op's results between two layouts takes.
+// The maximum over the op's results of the scratch of converting between two layouts.
 static uint32_t conversion_bytes(struct ir_context *c, MlirOperation op,
                                  const struct linear_layout *from, const struct linear_layout *to) {
   uint32_t most = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about reductions and scans that both the allocation of shared memory and the emission need:
-// what kind of function combines the values, and the plan that follows from it and the layouts.
+// Facts about reductions and scans for the allocation of shared memory and for the emission: the
+// properties of the combine function, and the plan that follows from it and the layouts.
 #ifndef TILE_LOWERING_ANALYSIS_COLLECTIVE_H
 #define TILE_LOWERING_ANALYSIS_COLLECTIVE_H
 
@@ -12,7 +12,7 @@ struct combine_info {
   MlirOperation function; // of 2 * count scalars to count; null when the module has none
   unsigned count;
   // Value i of the result is simple[i] of value i of both sides, a commutative operation;
-  // OP_UNKNOWN: it is not that simple.
+  // OP_UNKNOWN: the function is another one.
   enum op_id simple[REDUCE_MAX_VALUES];
   bool commutative;
   unsigned operations; // of the body

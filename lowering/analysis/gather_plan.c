@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers within a warp: the lane and the register of an element split into parts that the index
-// decides and parts that the reader decides. What the index leaves open of the register becomes
-// candidates, of which the reader selects one.
+// Gathers within a warp: the bits of an element's lane and register that depend on the index and
+// those that depend on the reader are separated. Each register that the index may name is a
+// candidate; the reader selects one.
 #include "lowering/analysis/gather_plan.h"
 
 #include "layouts/attr.h"
@@ -10,8 +10,8 @@
 
 enum { OUT_REGISTER, OUT_LANE, OUT_WARP };
 
-// Shuffles and selects for one register of the result, beyond which shared memory is cheaper: a
-// store and a load of it, addresses and two barriers over a few registers.
+// Shuffles and selects per register of the result, beyond which shared memory is cheaper: a store
+// and a load, addresses and two barriers shared by a few registers.
 enum { MAX_CANDIDATES = 8, MAX_SHUFFLES = 32 };
 
 static const struct linear_layout *layout(struct ir_context *c, MlirType t) {
@@ -42,7 +42,7 @@ static struct linear_layout steps_along(const struct linear_layout *source, unsi
 }
 
 // Each thread finds the registers of `column` in one register, the same for all, of some lane of
-// its own warp.
+// the same warp.
 static bool stays_in_warp(const struct linear_layout *source_of) {
   for (unsigned i = 0; i < source_of->in_count; i++)
     for (unsigned b = 0; b < source_of->in_bits[i]; b++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a tile.gather finds its elements: in registers of the own warp where the layouts allow it,
+// How a tile.gather finds its elements: in registers of the same warp where the layouts allow it,
 // else in shared memory.
 #ifndef TILE_LOWERING_ANALYSIS_GATHER_PLAN_H
 #define TILE_LOWERING_ANALYSIS_GATHER_PLAN_H
@@ -16,12 +16,12 @@ struct gather_plan {
   // register, 1 lane), and how its index changes with each bit of an index.
   struct linear_layout source_of;
   uint32_t axis_register[LL_MAX_BITS], axis_lane[LL_MAX_BITS];
-  bool own_lane; // every element is in the thread itself
+  bool own_lane; // every element is in the same thread
 };
 
 // False when a layout is missing.
 bool gather_plan_of(struct ir_context *c, MlirOperation op, struct gather_plan *ret);
-// Bytes of shared memory for a tile.gather; 0 when it stays in warps.
+// Bytes of shared memory for a tile.gather; 0 when it stays within warps.
 uint32_t gather_scratch_bytes(struct ir_context *c, MlirOperation op);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals are few: every operation goes through all of them.
+// There are few intervals: every operation is linear in their number.
 #include "lowering/analysis/intervals.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ bool intervals_same(const struct intervals *s, const struct intervals *t) {
          (s->at.len == 0 || memcmp(s->at.at, t->at.at, s->at.len * sizeof *s->at.at) == 0);
 }
 
-// Joined with what it overlaps or touches.
+// Merges it with the intervals that it overlaps or touches.
 void intervals_add(struct arena *a, struct intervals *s, struct shared_interval i) {
   size_t n = 0;
   if (i.begin == i.end)

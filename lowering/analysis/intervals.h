@@ -12,7 +12,7 @@ struct shared_interval {
   uint32_t begin, end; // bytes; end excluded
 };
 
-// Ascending, apart from each other.
+// Ascending, disjoint and not adjacent.
 struct intervals {
   VEC(struct shared_interval) at;
 };
@@ -28,9 +28,9 @@ struct ring_slots {
   uint32_t offset, bytes, step, count;
 };
 
-// Bytes of slot k become those of slot k - 1, and those of slot 0 those of the last one.
+// Moves the bytes of slot k to slot k - 1, and those of slot 0 to the last one.
 void intervals_advance(struct arena *a, struct intervals *s, const struct ring_slots *p);
-// Bytes of one slot become those of all slots.
+// Copies the bytes of each slot to all slots.
 void intervals_widen(struct arena *a, struct intervals *s, const struct ring_slots *p);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of layout propagation. Shape ops keep the elements where they are, so the layout on one
-// side follows from the other; where no structured encoding says it, a linear one does.
+// Rules of layout propagation. Shape ops do not move elements, so the layout on one side follows
+// from the other; where no structured encoding expresses it, a linear one does.
 #include "lowering/analysis/layout_flow.h"
 
 MlirAttribute layout_default(struct ir_context *c, MlirType tensor, uint32_t num_warps) {
@@ -53,7 +53,7 @@ static const struct linear_layout *linear_with(struct ir_context *c, MlirType te
   return linear_of_type(c, type_with_encoding(tensor, encoding));
 }
 
-// Dimensions as a thread has them: the one with the longest runs in its registers first.
+// Dimensions by the length of the runs in a thread's registers, longest first.
 static void order_in_registers(struct ir_context *c, MlirType tile, uint32_t *ret) {
   MlirAttribute encoding = tensor_encoding(tile);
   const struct encoding *e = mlirAttributeIsNull(encoding) ? NULL : encoding_of_attr(c, encoding);
@@ -124,7 +124,7 @@ static MlirAttribute transposed(struct ir_context *c, MlirType from, MlirAttribu
 }
 
 // Layout of a tile of type `to` whose elements, in row-major order, lie where those of a tile of
-// type `from` lie under `encoding`. `current`, when it says the same, is preferred.
+// type `from` lie under `encoding`. `current` is preferred when it is the same layout.
 static MlirAttribute reshaped(struct ir_context *c, MlirType from, MlirAttribute encoding,
                               MlirType to, MlirAttribute current) {
   const struct linear_layout *l = linear_with(c, from, encoding);
@@ -160,7 +160,7 @@ static MlirType result_type(MlirOperation op) {
   return mlirValueGetType(mlirOperationGetResult(op, 0));
 }
 
-// ---- join and split: the halves side by side in a thread ----
+// ---- join and split: both elements of a pair in one thread ----
 
 // Inserts the register bit of the new dimension below the others.
 static MlirAttribute joined_linear(struct ir_context *c, const struct linear_layout *l) {
@@ -177,7 +177,7 @@ static MlirAttribute joined_linear(struct ir_context *c, const struct linear_lay
   return linear_attr(c, &j);
 }
 
-// Register 1 holds what stands beside register 0 along the last dimension, and no other bit of the
+// Register 1 holds the neighbour of register 0 along the last dimension, and no other bit of the
 // layout moves along it.
 static bool holds_pairs(const struct linear_layout *l) {
   unsigned last = l->out_count - 1;
@@ -194,7 +194,8 @@ static bool holds_pairs(const struct linear_layout *l) {
   return true;
 }
 
-// The layout of a half of a tile laid out by `encoding`; null when its pairs do not stand together.
+// The layout of a result of split for a tile laid out by `encoding`; null when its pairs are not in
+// adjacent registers.
 static MlirAttribute half_of(struct ir_context *c, MlirType tile, MlirAttribute encoding) {
   const struct encoding *e = encoding_of_attr(c, encoding);
   const struct linear_layout *l = linear_with(c, tile, encoding);
@@ -285,7 +286,7 @@ bool layout_is_foreign(struct ir_context *c, MlirOperation op) {
 bool layout_ties_operand(struct ir_context *c, MlirOperation op, intptr_t i) {
   return layout_flows_through(c, op) &&
          type_is_tensor(mlirValueGetType(mlirOperationGetOperand(op, i))) &&
-         !(i == 0 && op_is(c, op, OP_TILE_GATHER)); // elements of the source come from anywhere
+         !(i == 0 && op_is(c, op, OP_TILE_GATHER)); // elements of the source may be in any thread
 }
 
 // The layout that `slice` is a slice of along the op's axis; null when it is none.
@@ -376,9 +377,9 @@ static bool convert_plan(struct ir_context *c, MlirType tensor, MlirAttribute to
 unsigned layout_convert_cost(struct ir_context *c, MlirType tensor, MlirAttribute to) {
   struct convert_plan plan;
   if (!convert_plan(c, tensor, to, &plan))
-    return 1u << 20; // not a conversion anyone should choose
+    return 1u << 20; // no plan: prohibitive
   unsigned bits = type_bits(c, element_type(tensor));
-  return convert_plan_cost(&plan, bits < 8 ? 8 : bits); // a boolean travels as a byte
+  return convert_plan_cost(&plan, bits < 8 ? 8 : bits); // a boolean is moved as a byte
 }
 
 enum convert_kind layout_convert_kind(struct ir_context *c, MlirType tensor, MlirAttribute to) {

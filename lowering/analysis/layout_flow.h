@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How layouts travel through operations: given the layout on one side of an op, the layout the
-// other side must have. The layout passes and their cost model share these rules.
+// Layout propagation: given the layout on one side of an op, the layout of the other side. The
+// layout passes and their cost model share these rules.
 #ifndef TILE_LOWERING_ANALYSIS_LAYOUT_FLOW_H
 #define TILE_LOWERING_ANALYSIS_LAYOUT_FLOW_H
 
@@ -21,7 +21,7 @@ MlirAttribute layout_dot_operand(struct ir_context *c, MlirAttribute parent, uns
 bool layout_is_dot_operand(struct ir_context *c, MlirAttribute encoding);
 // The layout in shared memory of a tile of that type (with its layout) that is read as the operand
 // `dot`: rows as the tile has them in registers, so that it is stored in wide vectors, swizzled for
-// those who read.
+// the loads.
 MlirAttribute layout_dot_buffer(struct ir_context *c, MlirType tile, MlirAttribute dot);
 
 // `op` ties its operands to its results: it is elementwise, a scan, a shape op (expand_dims,
@@ -31,22 +31,22 @@ MlirAttribute layout_dot_buffer(struct ir_context *c, MlirType tile, MlirAttribu
 // determine one.
 MlirAttribute layout_of_result(struct ir_context *c, MlirOperation op, MlirAttribute operand);
 // The layout the tied operands must have for the results to have layout `result`; null when no
-// layout of the operands gives them that. `current` (may be null) is what the operand has now: it
-// is returned when it will do.
+// layout of the operands gives them that. `current` (may be null) is the operand's layout now: it
+// is returned when it fits.
 MlirAttribute layout_of_operand(struct ir_context *c, MlirOperation op, MlirAttribute result,
                                 MlirAttribute current);
 
-// True for the ops that the two functions above understand.
+// True for ops that the two functions above support.
 bool layout_flows_through(struct ir_context *c, MlirOperation op);
 // Is operand `i` a tile whose layout is tied to the results'? Others may have any.
 bool layout_ties_operand(struct ir_context *c, MlirOperation op, intptr_t i);
 
-// What such an op takes and gives keeps the layout it has: calls, returns, ops of others, and joins
-// and splits of scalars (a tile of 2 that every thread holds: layout_of_pair).
+// Operands and results of such an op keep their layout: calls, returns, ops of other dialects, and
+// joins and splits of scalars (a tile of 2 that every thread holds: layout_of_pair).
 bool layout_is_foreign(struct ir_context *c, MlirOperation op);
 MlirAttribute layout_of_pair(struct ir_context *c, uint32_t num_warps);
 
-// Do both lay out a tile of that shape and element type alike, whatever their spelling?
+// Are both the same layout for that shape and element type, though maybe different encodings?
 bool layout_same(struct ir_context *c, MlirType tensor, MlirAttribute a, MlirAttribute b);
 
 // Gives `v` (a tile) layout `encoding`; the value of an arith.constant follows.
@@ -57,7 +57,7 @@ MlirAttribute layout_of_access(struct ir_context *c, MlirOperation op);
 
 // Distinct elements a thread holds of a tile of that type.
 unsigned layout_registers(struct ir_context *c, MlirType tensor);
-// Rough cost in instructions a thread of converting a tile of that type to layout `to`.
+// Estimated instructions per thread of converting a tile of that type to layout `to`.
 unsigned layout_convert_cost(struct ir_context *c, MlirType tensor, MlirAttribute to);
 // How such a conversion is done.
 enum convert_kind layout_convert_kind(struct ir_context *c, MlirType tensor, MlirAttribute to);

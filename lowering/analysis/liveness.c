@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points are numbers in program order; uses inside a loop of what comes from outside count at the
+// Points are numbers in program order; a use inside a loop of a value from outside counts at the
 // loop's end.
 #include "lowering/analysis/liveness.h"
 
 struct liveness {
   struct ir_context *c;
   struct arena *arena;
-  struct map points; // MlirOperation.ptr -> struct live_range *: its point and its end
+  struct map points; // MlirOperation.ptr -> struct live_range *: its point and its end point
   uint32_t count;
 };
 
@@ -55,8 +55,7 @@ uint32_t liveness_point(const struct liveness *l, MlirOperation op) {
 uint32_t liveness_end(const struct liveness *l, MlirOperation op) { return points_of(l, op).end; }
 uint32_t liveness_count(const struct liveness *l) { return l->count; }
 
-// The use's point, or the end of the outermost loop around it that the value comes into from
-// outside.
+// The use's point, or the end of the outermost loop around it that does not define the value.
 static uint32_t point_of_use(const struct liveness *l, MlirBlock defined_in, MlirOperation user) {
   uint32_t point = liveness_point(l, user);
   for (MlirOperation at = user;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last dimension of a pair, taken away from a layout or added to it as a register.
+// The last dimension of a pair, removed from a layout or added to it as a register.
 #include "lowering/analysis/pair_view.h"
 
 struct linear_layout half_view(const struct linear_layout *pair) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes and warps must mean the same in both; what is left is a linear map of registers.
+// Lanes and warps must be laid out alike in both; the rest is a linear map of registers.
 #include "lowering/analysis/part_view.h"
 
 static bool is_image(const struct linear_layout *l, int in, unsigned bit, const uint32_t *coords) {
@@ -24,7 +24,7 @@ static bool find_bit(const struct linear_layout *l, const uint32_t *coords, uint
   int in = ll_find_in(l, LL_REGISTER);
   *ret = 0;
   if (memcmp(coords, nowhere, l->out_count * sizeof *coords) == 0)
-    return true; // a copy
+    return true; // replication
   for (unsigned b = 0; b < ll_in_bits(l, LL_REGISTER); b++)
     if (is_image(l, in, b, coords)) {
       *ret = 1u << b;

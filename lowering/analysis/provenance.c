@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows pointers back to the kernel's parameters. Straight chains are followed in place; where
-// values join (selects, branches, loops) both go on a worklist, with the joins already seen: at
-// most MAX_JOINS of them are followed, so that loops end.
+// values join (selects, branches, loops) both operands go on a worklist, with the joins already
+// seen: at most MAX_JOINS of them are followed, so that loops end.
 #include "lowering/analysis/provenance.h"
 
 enum { MAX_JOINS = 64 };
@@ -14,7 +14,7 @@ struct search {
   bool lost;
 };
 
-// True the first time; loses the search when there are too many joins to remember.
+// True the first time; gives up when there are too many joins.
 static bool first_visit(struct search *s, MlirValue v) {
   for (unsigned i = 0; i < s->seen_count; i++)
     if (mlirValueEqual(s->seen[i], v))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along which dimensions of what a load fetches the kernel combines: found by walking back from
-// reductions and scans through what keeps elements at their coordinates.
+// Dimensions along which a loaded tile is reduced or scanned: found by walking back from reductions
+// and scans through elementwise ops, shape ops and control flow.
 #ifndef TILE_LOWERING_ANALYSIS_REDUCED_AXES_H
 #define TILE_LOWERING_ANALYSIS_REDUCED_AXES_H
 
@@ -8,7 +8,7 @@
 
 struct reduced_axes;
 
-// Walks everything under `root`. The answers live on `a`.
+// Walks everything under `root`. The result is on `a`.
 struct reduced_axes *reduced_axes_find(struct ir_context *c, MlirOperation root, struct arena *a);
 // The same, of scans only.
 struct reduced_axes *scanned_axes_find(struct ir_context *c, MlirOperation root, struct arena *a);

@@ -30,7 +30,7 @@ uint32_t thread_copies(const struct linear_layout *l, uint32_t num_warps) {
   uint32_t all = LANES * num_warps - 1;
   if (!l)
     return all;
-  // Threads beyond what the layout mentions hold copies as well.
+  // Threads beyond those of the layout are replicas too.
   uint32_t free_bits[LL_NO_IN];
   ll_free_masks(l, free_bits);
   uint32_t lanes = free_bits[LL_LANE] | ~(ll_in_size(l, LL_LANE) - 1);
@@ -45,7 +45,7 @@ uint32_t register_copies(const struct linear_layout *l) {
   return free_bits[LL_REGISTER];
 }
 
-// ---- families ----
+// ---- op families ----
 
 static MlirType operand_type(MlirOperation op, intptr_t i) {
   return mlirValueGetType(mlirOperationGetOperand(op, i));
@@ -68,7 +68,7 @@ static MlirType result_type(MlirOperation op, intptr_t i) {
   return mlirValueGetType(mlirOperationGetResult(op, i));
 }
 
-// Both halves come one after the other.
+// The two operands are converted one after the other.
 static uint32_t join_bytes(struct ir_context *c, MlirOperation op) {
   const struct linear_layout *l = linear_of_type(c, result_type(op, 0));
   if (!l || !type_is_tensor(operand_type(op, 0)))
@@ -85,7 +85,7 @@ static uint32_t split_bytes(struct ir_context *c, MlirOperation op) {
   return conversion_bytes(c, operand_type(op, 0), &pairs);
 }
 
-// The thread that did the atomic operation hands the old value to those with copies.
+// The thread that did the atomic operation sends the old value to its replicas.
 static uint32_t atomic_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warps) {
   MlirValue old = mlirOperationGetResult(op, 0);
   MlirType type = mlirValueGetType(old);
@@ -101,7 +101,7 @@ struct values {
   VEC(MlirValue) list;
 };
 
-// Operands that choose the way, and those that do not: the op stays where it is.
+// Does the operand affect control flow?
 static bool steers(struct ir_context *c, MlirOperation op, unsigned operand) {
   switch (op_id(c, op)) {
   case OP_SCF_IF: return operand == 0;
@@ -115,7 +115,7 @@ static bool steers(struct ir_context *c, MlirOperation op, unsigned operand) {
   }
 }
 
-// May what is computed from v decide where the program goes? All threads must go together then.
+// May control flow depend on v? Then it must be the same in all threads.
 static bool value_steers(struct ir_context *c, MlirValue v) {
   struct values todo = {0};
   struct map seen = {0};
@@ -137,7 +137,8 @@ static bool value_steers(struct ir_context *c, MlirValue v) {
   return false;
 }
 
-// Threads read clocks at different times; where that matters one hands its time to the others.
+// Threads read clocks at different times; where control flow depends on it, one thread sends its
+// time to the others.
 static uint32_t special_bytes(struct ir_context *c, MlirOperation op) {
   bool differs = str_is(op_attr_str(op, "name"), "globaltimer");
   MlirValue time = mlirOperationGetResult(op, 0);
@@ -174,7 +175,7 @@ uint32_t buffer_bytes(struct ir_context *c, MlirType memdesc) {
   return l ? exchange_bytes(l, memory_bits(c, element_type(tile))) : 0;
 }
 
-// TMA and wgmma see the swizzle in the address bits: 8 rows of it are one unit.
+// TMA and wgmma derive the swizzle from address bits: its unit is 8 rows.
 uint32_t buffer_alignment(struct ir_context *c, MlirType memdesc) {
   const struct encoding *e = encoding_of_attr(c, tensor_encoding(memdesc_tile(c, memdesc)));
   uint32_t unit = e && e->kind == ENC_NVMMA_SHARED ? ROWS_OF_SWIZZLE * e->nvmma.swizzle : 0;

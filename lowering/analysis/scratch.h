@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory that an operation needs while it runs: what allocate-shared reserves, what
-// insert-barriers keeps apart, and what the emission uses. One routine a family decides the size
-// and the addresses alike (layouts/exchange_plan.h, layouts/reduce_plan.h, ...).
+// Shared memory that an operation needs while it runs: reserved by allocate-shared, separated by
+// insert-barriers, used by the emission. One routine per op family decides size and addresses
+// (layouts/exchange_plan.h, layouts/reduce_plan.h, ...).
 //
-// An op with scratch writes it, has a barrier of its own, and reads it. Uses of that memory before
-// it must have finished: insert-barriers sees to it.
+// An op with scratch writes it, has a barrier of its own, and reads it. insert-barriers ensures
+// that earlier uses of that memory have finished.
 #ifndef TILE_LOWERING_ANALYSIS_SCRATCH_H
 #define TILE_LOWERING_ANALYSIS_SCRATCH_H
 
@@ -20,18 +20,17 @@ uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warp
 uint32_t buffer_bytes(struct ir_context *c, MlirType memdesc);
 // What the buffer's first byte must be a multiple of.
 uint32_t buffer_alignment(struct ir_context *c, MlirType memdesc);
-// How far the copies of a ring of such buffers are apart.
+// The distance between the copies of a ring of such buffers.
 uint32_t buffer_stride(struct ir_context *c, MlirType memdesc);
 // Of a local_alloc: its copies, and the bytes of all of them.
 uint32_t alloc_copies(MlirOperation alloc);
 uint32_t alloc_bytes(struct ir_context *c, MlirOperation alloc);
 
-// Where the op's scratch or buffer lies, once allocate-shared has run: attribute
-// tilegpu.shared_offset (i32); 0 without it.
-uint32_t scratch_offset(MlirOperation op);
-// An op of a loop may have its scratch in two slots, alternately: in iterations 1, 3, ... of the
-// innermost loop around it this many bytes further up. Attribute tilegpu.shared_double_buffer
+// The offset of the op's scratch or buffer, after allocate-shared: attribute tilegpu.shared_offset
 // (i32); 0 without it.
+uint32_t scratch_offset(MlirOperation op);
+// The scratch of an op in a loop may be double-buffered: in iterations 1, 3, ... of the innermost
+// loop it is this many bytes higher. Attribute tilegpu.shared_double_buffer (i32); 0 without it.
 uint32_t scratch_double_buffer(MlirOperation op);
 // Bytes of the whole program: attribute tilegpu.shared_bytes of the module; -1 without it.
 int64_t scratch_total(MlirModule module);
@@ -52,10 +51,10 @@ unsigned spill_elements_per_row(struct ir_context *c, MlirOperation op);
 
 // ---- replicated elements ----
 
-// Bits of the thread's number (lane below, warp above) that only repeat what threads without them
-// hold. NULL: a scalar, held by all.
+// Bits of the thread's number (lane below, warp above) that are replication (Triton's free
+// variables). NULL: a scalar, in all threads.
 uint32_t thread_copies(const struct linear_layout *l, uint32_t num_warps);
-// Bits of the register's number that repeat elements of the same thread.
+// Bits of the register's number that are replication.
 uint32_t register_copies(const struct linear_layout *l);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function a shape op: what it does to coordinates, undone on the result's bases.
+// One function per shape op: its inverse on coordinates, applied to the bases of the result.
 #include "lowering/analysis/shape_view.h"
 
 // One coordinate of all bases becomes 0, and its dimension of size 1.

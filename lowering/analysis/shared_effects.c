@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collecting buffers and scratch, and following buffers through control flow.
+// Collects buffers and scratch, and propagates buffers through control flow.
 #include "lowering/analysis/shared_effects.h"
 
 #include "lowering/analysis/scratch.h"
@@ -88,7 +88,7 @@ static bool collect_item(MlirOperation op, void *user) {
   return true;
 }
 
-// ---- what values may be ----
+// ---- buffers that a value may be ----
 
 static bool take(struct collect *k, MlirValue to, struct shared_part part) {
   bool is_new = set_add(k->s->arena, set_of(k->s, to), part);
@@ -155,7 +155,7 @@ static bool flow_through(MlirOperation op, void *user) {
   return true;
 }
 
-// ---- where items live ----
+// ---- live ranges of items ----
 
 static void widen(struct live_range *live, struct live_range r) {
   live->begin = r.begin < live->begin ? r.begin : live->begin;
@@ -171,8 +171,8 @@ static bool waits_for_all(struct ir_context *c, MlirOperation op) {
   return op_is(c, op, OP_GPU_ASYNC_WAIT) && op_attr_int(op, "pending", 1) == 0;
 }
 
-// Until the first wait for everything that every way from the copy comes by. Around a loop that
-// has none behind the copy, it may be under way from its head on.
+// Until the first wait for all copies that is on every path from the copy. In a loop without such a
+// wait after the copy, the copy may be in flight from the loop's head on.
 static struct live_range under_way(struct collect *k, MlirOperation copy) {
   struct ir_context *c = k->s->c;
   struct live_range r = {liveness_point(k->live, copy), liveness_count(k->live)};
@@ -197,7 +197,7 @@ static bool see_copy(MlirOperation op, void *user) {
   return true;
 }
 
-// A buffer lives wherever a value that may be it lives, and as long as something is copied to it.
+// A buffer is live where a value that may be it is live, and while a copy to it is in flight.
 static void find_ranges(struct collect *k, MlirOperation func) {
   size_t cursor = 0;
   for (struct map_entry e; map_next(&k->s->buffers, &cursor, &e);)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operations do to the CTA's shared memory. A function has items: buffers
-// (tilegpu.local_alloc) and the scratch of single ops; each lies somewhere, and ops read and write
+// (tilegpu.local_alloc) and the scratch of single ops; each has an offset, and ops read and write
 // them.
 #ifndef TILE_LOWERING_ANALYSIS_SHARED_EFFECTS_H
 #define TILE_LOWERING_ANALYSIS_SHARED_EFFECTS_H
@@ -12,9 +12,9 @@ struct shared_item {
   MlirOperation op, loop; // the innermost loop around the op; null: none
   bool is_scratch;
   uint32_t bytes, alignment;
-  uint32_t copies, stride; // of a ring: its buffers, and how far they are apart; else 1, 0
+  uint32_t copies, stride; // of a ring: the number of its buffers and their distance; else 1, 0
   struct live_range live, loop_range; // points; of the loop, where there is one
-  // As the op's attributes have it; allocate-shared changes them.
+  // From the op's attributes; allocate-shared changes them.
   uint32_t offset;
   uint32_t double_buffer; // distance to the slot of odd iterations; 0: there is one slot
 };
@@ -22,7 +22,7 @@ struct shared_item {
 static inline uint32_t shared_item_end(const struct shared_item *i) {
   return i->offset + i->double_buffer + i->bytes;
 }
-// With two slots it is in use as long as its loop runs.
+// With two slots it is in use throughout its loop.
 static inline struct live_range shared_item_live(const struct shared_item *i) {
   return i->double_buffer ? i->loop_range : i->live;
 }
@@ -36,7 +36,7 @@ struct shared_items {
   const struct liveness *live;
 };
 
-// What a value may be, or an op touches: one buffer of an item.
+// A buffer of an item that a value may be, or that an op accesses.
 enum { SHARED_ANY = UINT32_MAX };
 struct shared_part {
   uint32_t item;
@@ -48,22 +48,22 @@ struct part_set {
   VEC(struct shared_part) at;
 };
 
-// Of one function. Lives on `a`.
+// Of one function, on `a`.
 struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, uint32_t num_warps,
                                      struct arena *a);
 
-// What a value of a memdesc type may be.
+// The buffers that a value of a memdesc type may be.
 const struct part_set *shared_parts_of(const struct shared_items *s, MlirValue buffer);
 
 // The order of an op's effects: it reads and writes; if it `synchronizes`, that is a barrier, and
-// then it reads once more. Asynchronous copies write from `starts` on until a wait at which they
-// have `completed`, which is for the thread itself to say: others know behind a barrier. Products
-// (wgmma) read `product_reads` until the op at which at most `products_left` groups are in flight.
+// then it reads once more. Asynchronous copies write from `starts` until a wait at which they have
+// `completed` for the waiting thread; other threads need a barrier after it. Products by wgmma read
+// `product_reads` until an op that waits for them.
 struct shared_effects {
   bool synchronizes;
-  bool completes_all; // whatever was started
+  bool completes_all; // all copies in flight
   bool waits_for_products;
-  unsigned products_left; // where it waits for them: the youngest, that of the op itself included
+  unsigned products_left; // groups in flight after that wait: the youngest, the op's own included
   struct part_set reads, writes, late_reads, starts, completed, product_reads;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divisions, also inside of functions that reductions and maps call.
+// Divisions, also in the functions of reductions, scans and maps.
 #include "lowering/analysis/speculation.h"
 
 struct function_check {

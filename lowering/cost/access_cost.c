@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the sectors of 32 bytes that the lanes of a warp touch in one access; lanes that hold
-// copies add none.
+// Counts the sectors of 32 bytes that the lanes of a warp touch in one access; replicated lanes add
+// none.
 #include "lowering/cost/access_cost.h"
 
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
 
-// Sectors and transfers are the hardware's; WRITE_SCALE and MANY_ELEMENTS were not measured by
-// themselves: chosen.
+// Sectors and transfers are the hardware's; WRITE_SCALE and MANY_ELEMENTS are chosen, not measured
+// by themselves.
 enum {
   SECTOR_BYTES = 32,
   SECTORS_A_TRANSFER = 4,
-  WRITE_SCALE = 2,   // what is read again in parts comes from the cache, written parts all go out
-  MANY_ELEMENTS = 16 // of a thread: a large tile, which travels in full lines whatever that takes
+  WRITE_SCALE =
+      2, // parts of a line that are read again hit the cache; parts written are all transferred
+  MANY_ELEMENTS = 16 // of a thread: a large tile, which is accessed in full lines at any cost
 };
 
 // The tile that is loaded, stored or combined.
@@ -49,8 +50,8 @@ int64_t access_cost(struct ir_context *c, struct axis_analysis *axis, const stru
   return accesses * ((sectors + SECTORS_A_TRANSFER - 1) / SECTORS_A_TRANSFER);
 }
 
-// Loops hide what a load takes. Elsewhere all threads wait for it, as for a residual behind a
-// product: the fewer requests, the more of it is under way at once.
+// Loops hide the latency of a load. Elsewhere all threads wait for it, as for a residual after a
+// product: fewer requests mean more bytes in flight.
 static bool is_waited_for(struct ir_context *c, MlirOperation op) {
   return mlirOperationIsNull(op_loop_around(c, op));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a memory access costs in a layout, and when it should give up its own for another.
+// The cost of a memory access in a layout, and when another layout is as good.
 #ifndef TILE_LOWERING_COST_ACCESS_COST_H
 #define TILE_LOWERING_COST_ACCESS_COST_H
 
@@ -9,7 +9,8 @@
 int64_t access_cost(struct ir_context *c, struct axis_analysis *axis, const struct target *target,
                     MlirOperation op, MlirAttribute encoding);
 
-// Is the access in layout `other` no dearer than in `own` with a conversion between the two?
+// Is the access in layout `other` no more expensive than in `own` plus a conversion between the
+// two?
 bool access_gives_way(struct ir_context *c, struct axis_analysis *axis, const struct target *target,
                       MlirOperation op, MlirAttribute own, MlirAttribute other);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table. Rates of mma.sync are those that instruction reaches, which on Hopper is less than
-// what wgmma does.
+// The table. Rates of mma.sync are those that the instruction reaches, on Hopper less than wgmma.
 #include "lowering/cost/cost_machine.h"
 
 enum { ALL_REGISTERS = 65536 };
@@ -99,8 +98,8 @@ double machine_tensor_flops(const struct machine *m, unsigned operand_bits, bool
   }
 }
 
-// The peak of the chip (NVIDIA H100 white paper: 4 tensor cores a multiprocessor, 1024 operations a
-// cycle each), not what a kernel reaches.
+// The peak for 16-bit operands (NVIDIA H100 white paper: 4 tensor cores a multiprocessor, 1024
+// operations a cycle each), not a measured rate.
 double machine_wgmma_flops(const struct machine *m, unsigned operand_bits) {
   return (m->sm == 90 ? 4096 : m->half_precision_flops) * 16 / operand_bits;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One walk: what an op does each time it runs (op_survey.h, and a table of instructions for the
+// One walk: the cost of an op each time it runs (op_survey.h, and a table of instructions for the
 // rest), times how often it runs (trips.h).
 #include "lowering/cost/kernel_cost.h"
 
@@ -28,7 +28,7 @@ struct tally {
   MlirOperation kernel;
   struct map of_program; // MlirValue.ptr -> bool *
   double warps;
-  double times; // the op at hand runs, by every warp
+  double times; // times that the current op runs, in every warp
 };
 
 static MlirValue operand(MlirOperation op, intptr_t i) { return mlirOperationGetOperand(op, i); }
@@ -48,14 +48,14 @@ static void add_arithmetic(struct tally *t, double n) {
 
 enum { FOLLOWED = 64 }; // values on one chain of operands
 
-// Does the value depend on which program it is? In doubt it does.
+// Does the value depend on the program id? Conservatively true.
 static bool is_of_program(struct tally *t, MlirValue v, unsigned depth) {
   MlirOperation def = value_def(v);
   const bool *known = ptrmap_get(&t->of_program, v.ptr);
   if (known)
     return *known;
   bool *answer = arena_new(t->of_op.arena, bool);
-  *answer = false; // around a loop: what it carries does not make it depend
+  *answer = false; // in a cycle of carried values: no dependence by itself
   ptrmap_put(t->of_op.arena, &t->of_program, v.ptr, answer);
   if (depth == 0)
     return *answer = true;
@@ -199,7 +199,7 @@ struct op_price {
   double flops;
 };
 
-// What is not listed takes one instruction.
+// Ops that are not listed take one instruction.
 static const struct op_price prices[] = {
     {OP_ARITH_ADDF, 1, 0, 1},        {OP_ARITH_SUBF, 1, 0, 1},
     {OP_ARITH_MULF, 1, 0, 1},        {OP_MATH_FMA, 1, 0, 2},
@@ -249,12 +249,12 @@ static void see_elements(struct tally *t, MlirOperation op, enum op_id id) {
 
 // ---- loops ----
 
-// The loop with the most iterations that moves data: how far it loads ahead, how often it waits.
+// The loop with the most iterations that loads: iterations in flight, and waits.
 struct loop_look {
   struct ir_context *c;
   MlirOperation loop;
   unsigned loads, waits, groups; // of copies
-  int64_t pending;               // groups under way behind the last wait
+  int64_t pending;               // groups in flight after the last wait
 };
 
 static bool look_inside(MlirOperation op, void *user) {
@@ -272,7 +272,7 @@ static bool look_inside(MlirOperation op, void *user) {
   return true;
 }
 
-// Loads in registers whose results the next iteration uses are one iteration ahead.
+// Loads into registers that the next iteration uses are one iteration ahead.
 static bool loads_ahead(struct ir_context *c, MlirOperation loop) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(loop, 0));
   MlirOperation yield = mlirBlockGetTerminator(body);
@@ -295,7 +295,7 @@ static void see_loop(struct tally *t, MlirOperation op) {
   if (iterations <= k->iterations)
     return;
   k->iterations = iterations;
-  // Behind the wait for an iteration's last group the groups of the stages between are under way.
+  // After the wait for an iteration's last group the groups of the stages in between are in flight.
   k->stages = l.waits && l.groups     ? (uint32_t)(l.pending + 1) / l.groups + 1
               : loads_ahead(t->c, op) ? 2
                                       : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one program of a finished kernel (after all passes, before LLVM) does for given scalar
-// arguments: loops are counted with their trip counts, which are evaluated from the arguments and
-// an average program id. For the tuner's cost model; reports for people are performance.h.
+// The cost of one program of a kernel (after all passes, before LLVM) for given scalar arguments:
+// loops count with their trip counts, which are evaluated from the arguments and an average program
+// id. For the tuner's cost model; performance.h is for reports.
 #ifndef TILE_LOWERING_COST_KERNEL_COST_H
 #define TILE_LOWERING_COST_KERNEL_COST_H
 
@@ -16,8 +16,8 @@ struct cost_argument {
 
 struct kernel_cost {
   // Totals of one program over all its warps.
-  double global_read, global_written; // bytes, masks left aside
-  double common_read;                 // those of global_read that every program reads alike
+  double global_read, global_written; // bytes, masks ignored
+  double common_read;                 // those of global_read that are the same for every program
   double sectors;                     // of 32 bytes that loads, stores and copies touch
   double shared_wavefronts;           // of 128 bytes of shared memory, bank conflicts included
   double tensor_flops;                // by matrix instructions
@@ -34,7 +34,7 @@ struct kernel_cost {
   // Resources.
   uint32_t shared_bytes, num_warps;
   uint32_t registers; // a thread, estimated from the values live at once
-  uint32_t spilled;   // words of a thread that will not fit into 255 registers, or the bound
+  uint32_t spilled;   // words of a thread beyond 255 registers, or beyond the bound
   bool is_exact;      // every trip count was known
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division that gives the occupancy; what a multiprocessor holds stands in cost_machine.c.
+// Occupancy by division; cost_machine.c has the resources of a multiprocessor.
 #include "lowering/cost/occupancy.h"
 
 #include "lowering/analysis/layout_flow.h"
@@ -10,7 +10,7 @@
 
 enum {
   REGISTERS_PER_ALLOCATION = 256, // of a warp
-  RESERVED_SHARED = 1024,         // of every program, by the system
+  RESERVED_SHARED = 1024,         // of every program, reserved by the system
   MOST_REGISTERS = 255,           // of a thread
   LANES = 32
 };
@@ -90,7 +90,7 @@ unsigned resource_programs_per_sm(const struct target *t, uint32_t num_warps, ui
                        REGISTERS_PER_ALLOCATION * REGISTERS_PER_ALLOCATION;
     take_less(&n, ret_limit, m->registers / (of_warp * num_warps), "registers");
   }
-  // What one program may have is all but its reserve.
+  // A program may use all but the reserved bytes.
   unsigned all = t->shared_limit + RESERVED_SHARED;
   take_less(&n, ret_limit, all / (shared_bytes + RESERVED_SHARED), "shared memory");
   return n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each family asks the plan that the emission follows.
+// Each family uses the plan that the emission uses.
 #include "lowering/cost/op_survey.h"
 
 #include "base/mma.h"
@@ -8,9 +8,9 @@
 #include "layouts/exchange_plan.h"
 #include "lowering/analysis/async_copy.h"
 #include "lowering/analysis/collective.h"
+#include "lowering/analysis/convert_scratch.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/provenance.h"
-#include "lowering/analysis/convert_scratch.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shape_view.h"
 
@@ -34,8 +34,8 @@ static const char *parameter_of(const struct op_survey *s, MlirOperation op) {
   return arena_strndup(s->arena, text.data, text.length);
 }
 
-// Where an element lies, as far as is known: elements of one run along `dim` are neighbours; those
-// that the pointer does not tell apart are the same.
+// The sector of an element, from axis info: elements of a contiguous group along `dim` are
+// neighbours, those of a constant group the same.
 static uint64_t sector_of(const struct axis_info *ptr, unsigned dim, uint32_t bytes,
                           const uint32_t *coords) {
   uint64_t key = 0;
@@ -162,7 +162,7 @@ bool survey_access(const struct op_survey *s, MlirOperation op, struct memory_ac
 
 static enum dtype element_dtype(MlirType t) { return dtype_of_mlir(element_type(t)); }
 
-// What a product multiplies: operands of tilegpu.warp_group_dot may be buffers.
+// The tile of an operand: operands of tilegpu.warp_group_dot may be buffers.
 static MlirType operand_tile(const struct op_survey *s, MlirOperation op, intptr_t i) {
   MlirType t = mlirValueGetType(operand(op, i));
   return type_is_memdesc(s->c, t) ? memdesc_tile(s->c, t) : t;
@@ -237,7 +237,7 @@ bool survey_conversion(const struct op_survey *s, MlirOperation op, struct layou
                    exchange_wavefronts(&exchange.load, bits, 0);
     v.least_wavefronts =
         least_wavefronts(&exchange.store, bits) + least_wavefronts(&exchange.load, bits);
-    if (v.least_wavefronts > v.wavefronts) // threads with copies do not count, or read the same
+    if (v.least_wavefronts > v.wavefronts) // replicated threads do not count, or read the same
       v.least_wavefronts = v.wavefronts;
   }
   *ret = v;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single ops of a finished kernel cost each time they run, by families: for reports
-// (performance.h) and for the tuner's sums (kernel_cost.h).
+// The cost of single ops after all passes, by families: for reports (performance.h) and for the
+// totals of kernel_cost.h.
 #ifndef TILE_LOWERING_COST_OP_SURVEY_H
 #define TILE_LOWERING_COST_OP_SURVEY_H
 
@@ -12,7 +12,7 @@ struct op_survey {
   struct ir_context *c;
   const struct target *target;
   uint32_t num_warps;
-  struct arena *arena; // what the answers point at
+  struct arena *arena; // for texts of the results
   struct axis_analysis *axis;
 };
 
@@ -22,16 +22,16 @@ struct memory_access {
   const char *what;      // "load", "store", "atomic", "copy"
   const char *parameter; // whose memory it is; NULL: not known
   unsigned width;        // elements an instruction moves
-  unsigned wanted;       // as many as would fit
-  const char *why;       // not wider; NULL: it is as wide as can be
+  unsigned wanted;       // the widest that is possible
+  const char *why;       // why it is not wider; NULL: it is the widest
   bool cut;              // the mask may cut vectors, which are then done element by element
   unsigned count;        // instructions of a warp
-  // Sectors of 32 bytes that an instruction of a warp touches, and as many as its bytes fill.
+  // Sectors of 32 bytes that an instruction of a warp touches, and the least for its bytes.
   unsigned sectors, least_sectors;
-  uint64_t bytes; // of the whole tile, masks left aside
-  bool in_loop;   // set by performance_of: of a number of trips that is not known
+  uint64_t bytes; // of the whole tile, masks ignored
+  bool in_loop;   // set by performance_of: with an unknown trip count
 };
-// False: the op is none, or its layouts do not fit each other.
+// False: another op, or its layouts do not match.
 bool survey_access(const struct op_survey *s, MlirOperation op, struct memory_access *ret);
 
 struct product_cost {
@@ -40,7 +40,7 @@ struct product_cost {
       *instruction; // "mma.sync.m16n8k16.f32.f16.f16.f32"; NULL: multiplications and additions
   uint64_t count;   // instructions of a warp, or multiplications of a thread
   uint64_t flops;   // of an instruction of a warp; 0 without
-  bool is_wgmma;    // a warp then does a fourth of the instruction
+  bool is_wgmma;    // a warp does a fourth of the instruction
 };
 bool survey_product(const struct op_survey *s, MlirOperation op, struct product_cost *ret);
 
@@ -49,7 +49,7 @@ struct layout_conversion {
   const char *kind;      // "shuffles", "shared memory"
   uint32_t bytes;        // of shared memory
   unsigned instructions; // of a warp
-  // Of a warp, storing and loading: wavefronts, and as few as there could be.
+  // Of a warp, storing and loading: wavefronts, and the least possible.
   unsigned wavefronts, least_wavefronts;
 };
 // False where nothing moves between threads.
@@ -59,7 +59,7 @@ struct reduction_cost {
   MlirOperation op;
   unsigned axis, in_thread, across_lanes; // steps
   bool across_warps;
-  unsigned last; // steps behind the exchange between warps
+  unsigned last; // steps after the exchange between warps
   uint32_t bytes;
 };
 bool survey_reduction(const struct op_survey *s, MlirOperation op, struct reduction_cost *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One walk; each op is handed to the family it belongs to.
+// One walk; each op goes to the function of its family.
 #include "lowering/cost/performance.h"
 
 #include "lowering/analysis/scratch.h"
@@ -11,7 +11,7 @@ struct survey {
   struct ir_context *c;
   uint32_t num_warps;
   struct arena *a;
-  const struct shared_items *items; // of the function at hand
+  const struct shared_items *items; // of the current function
   struct performance *ret;
 };
 

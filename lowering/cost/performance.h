@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a finished kernel (after all passes) costs, read off its IR: accesses to memory,
-// conversions, reductions, shared memory. For reports.
+// The cost of a kernel after all passes, from its IR: accesses to memory, conversions, reductions,
+// shared memory. For reports.
 #ifndef TILE_LOWERING_COST_PERFORMANCE_H
 #define TILE_LOWERING_COST_PERFORMANCE_H
 
@@ -15,11 +15,12 @@ struct shared_use {
 };
 
 struct performance {
-  // Bytes times the trips of loops that are constants; copies of the iterations of a loop only,
-  // those in front of it stand for its first iterations.
+  // Bytes times the trips of loops that are constants; copies inside loops only: those before a
+  // loop are for its first iterations.
   VEC(struct memory_access) accesses;
   VEC(struct layout_conversion) conversions;
-  VEC(struct product_cost) products; // those of one location, which passes cut along K, in one
+  VEC(struct product_cost)
+  products; // those of one source location, split along K by passes, in one
   VEC(struct reduction_cost) reductions;
   VEC(struct shared_use) shared;
   uint32_t shared_bytes, spill_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tile is an interval of program points with a number of words; the sum of those that overlap
-// is largest somewhere.
+// Register pressure: every tile is an interval of program points with a number of words; the
+// maximum is over points of the sum of live ones.
 #include "lowering/cost/registers.h"
 
 #include "layouts/attr.h"
@@ -8,19 +8,19 @@
 #include "lowering/analysis/liveness.h"
 #include "lowering/cost/trips.h"
 
-// The reserves and STRAINED fit what was measured of products and attention when predictions were
-// made of what is live (docs/autotune.md); the others were not measured: chosen.
-enum {                  // registers of a thread, where nothing else is said
+// The reserves and STRAINED are fitted to measurements of products and attention
+// (docs/autotune.md); the others are chosen, not measured.
+enum {                  // registers of a thread, unless noted
   RESERVE = 18,         // for scalars, addresses, temporaries
   PRODUCT_RESERVE = 36, // where shared memory is addressed too
   WORD_BITS = 32,
-  DEEPEST = 12,   // operations: how far back an op's operands are looked at
-  STRAINED = 12,  // more of them where everything is full
-  SELDOM = 8,     // times less than what runs most often
+  DEEPEST = 12,   // operations: depth of the search through operands
+  STRAINED = 12,  // added where registers are full
+  SELDOM = 8,     // times less often than what runs most often
   TWO_SLICES = 32 // of K, in elements
 };
 
-// The same few instructions make it again from scalars: ranges, and what is computed from them.
+// Cheap to recompute from scalars: ranges, and pure ops on them.
 static bool is_cheap(struct ir_context *c, MlirValue v, unsigned depth) {
   MlirOperation def = value_def(v);
   if (mlirOperationIsNull(def) || !type_is_tensor(mlirValueGetType(v)))
@@ -89,7 +89,7 @@ struct register_census {
   bool has_products;
 };
 
-// What enters the loop that carries `v`; null for other values.
+// The init of a loop-carried `v`; null for other values.
 static MlirValue carried_from(struct ir_context *c, MlirValue v) {
   if (!mlirValueIsABlockArgument(v))
     return (MlirValue){NULL};
@@ -111,7 +111,7 @@ static bool is_elementwise(struct ir_context *c, MlirOperation op) {
   return (op_flags(c, op) & OP_EW) && mlirOperationGetNumResults(op) == 1;
 }
 
-// Where `v`, or what nothing but one op after the other computes of its elements, is multiplied.
+// The product that uses `v`, or a chain of elementwise ops on it with single uses.
 static MlirOpOperand use_in_product(struct ir_context *c, MlirValue v, unsigned depth) {
   MlirOpOperand use = mlirValueGetFirstUse(v), none = {NULL};
   if (mlirOpOperandIsNull(use) || depth == 0)
@@ -124,7 +124,7 @@ static MlirOpOperand use_in_product(struct ir_context *c, MlirValue v, unsigned 
              : none;
 }
 
-// Is it read from shared memory in every iteration of that loop, or computed of what is?
+// Is it read from shared memory in every iteration of that loop, or computed from such a tile?
 static bool is_read_in(struct ir_context *c, MlirValue v, MlirOperation loop, unsigned depth) {
   MlirValue first = carried_from(c, v);
   MlirOperation def = value_def(mlirValueIsNull(first) ? v : first);
@@ -144,9 +144,9 @@ static bool is_read_in(struct ir_context *c, MlirValue v, MlirOperation loop, un
   return found;
 }
 
-// Operands of products that are read from shared memory come a slice of K at a time, the next one
-// while one is used, whatever the IR says; if need be a slice comes in pieces. What was read in
-// front of the loop is held whole.
+// Operands of products in shared memory are loaded by slices of K, the next one while one is used,
+// whatever the IR says; if necessary in parts of a slice. Operands loaded before the loop are held
+// whole.
 static bool comes_in_slices(struct ir_context *c, MlirValue v, int64_t *ret_k) {
   MlirOpOperand use = use_in_product(c, v, DEEPEST);
   if (mlirOpOperandIsNull(use) ||
@@ -159,8 +159,7 @@ static bool comes_in_slices(struct ir_context *c, MlirValue v, int64_t *ret_k) {
 
 // ---- what a tile takes ----
 
-// Do the elements differ by what is known when compiling, whatever the first one is? Then all of
-// them are one address and constants beside it.
+// Do the elements differ by compile-time constants? Then they are one address plus constants.
 static bool differs_by_constants(struct register_census *s, MlirValue v, unsigned depth) {
   MlirOperation def = value_def(v);
   if (!type_is_tensor(mlirValueGetType(v)) || axis_info_of(s->axis, v)->is_constant)
@@ -194,7 +193,7 @@ static bool differs_by_constants(struct register_census *s, MlirValue v, unsigne
   return true;
 }
 
-// Parts and renamed registers are no registers of their own.
+// Parts and renamed registers take no registers of their own.
 static bool is_alias(struct ir_context *c, MlirOperation op) {
   enum op_id id = op_id(c, op);
   if (id == OP_GPU_PART)
@@ -237,8 +236,8 @@ static uint32_t end_of(struct register_census *s, MlirValue v) {
   return end;
 }
 
-// Notes how the words change where it begins and ends: what ends where another one begins makes
-// room for it.
+// Adds the words at the begin and subtracts them at the end of the range: a range that ends where
+// another begins frees its registers first.
 static void take(struct register_census *s, MlirValue v) {
   struct words words = words_of(s, v);
   if (words.held + words.ahead == 0)
@@ -285,7 +284,7 @@ struct register_census *register_census_of(struct ir_context *c, struct axis_ana
   return s;
 }
 
-// ---- the most crowded point ----
+// ---- the maximum ----
 
 struct times {
   const struct register_census *census;

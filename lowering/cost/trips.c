@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small interpreter of scalars. A loop's body is gone through once, for its middle iteration:
-// what depends on the iteration evenly (the inner loop of a triangle) is then right on average.
-// Branches whose condition is not known count half on each side.
+// A small interpreter of scalars. A loop's body is evaluated once, for its middle iteration, which
+// is right on average for what is linear in the iteration (the inner loop of a triangle). Each side
+// of a branch with an unknown condition counts half.
 #include "lowering/cost/trips.h"
 
 #include "lowering/analysis/int_arith.h"
 #include "lowering/analysis/liveness.h"
 
 enum {
-  PROGRAMS = 16,          // of the grid that are looked at
+  PROGRAMS = 16,          // of the grid that are sampled
   GUESSED_ITERATIONS = 8, // of loops whose end is not known
   DEEPEST_CALL = 16
 };
@@ -120,7 +120,7 @@ static void run_if(struct run *r, MlirOperation op, double times) {
   }
 }
 
-// What the value gains every iteration: it is yielded as it came, or plus a known number.
+// The increment of a carried value: yielded unchanged, or plus a known number.
 static struct number step_of(struct run *r, MlirValue carried, MlirValue next) {
   if (mlirValueEqual(carried, next))
     return known(0);
@@ -132,8 +132,7 @@ static struct number step_of(struct run *r, MlirValue carried, MlirValue next) {
   return (struct number){0, false};
 }
 
-// The carried values of the middle iteration, as far as they grow by a number that is known
-// outside.
+// The carried values of the middle iteration, where the increment is known outside.
 static void enter_loop(struct run *r, MlirOperation op, MlirBlock body, int64_t iterations) {
   MlirOperation yield = mlirBlockGetTerminator(body);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
@@ -235,8 +234,8 @@ static void bind_arguments(struct run *r, MlirOperation kernel, MlirBlock entry)
 
 static double fraction(double x) { return x - (double)(int64_t)x; }
 
-// The i-th of `count` programs: one of each stretch along axis 0, by fractions of irrational
-// numbers along the others and within the stretch, so that no two go in step.
+// The i-th of `count` programs: one of each interval along axis 0, by fractions of irrational
+// numbers along the others and within the interval (a low-discrepancy sequence).
 static int64_t sample(unsigned i, unsigned count, unsigned axis, uint32_t extent) {
   static const double strides[3] = {0.7320508075688772, 0.6180339887498949, 0.4142135623730951};
   double at = fraction(strides[axis] * (i + 0.5));

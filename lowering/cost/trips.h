@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the ops of a kernel run in one program of a launch, on average: the scalars that decide
-// about loops and branches are computed from the launch's arguments for some programs of the grid.
+// How often the ops of a kernel run in one program of a launch, on average: loop bounds and
+// conditions are evaluated from the launch's arguments for some programs of the grid.
 #ifndef TILE_LOWERING_COST_TRIPS_H
 #define TILE_LOWERING_COST_TRIPS_H
 
@@ -13,7 +13,7 @@ struct trip_counts {
   bool is_exact;     // nothing was guessed: no bound read from memory, no condition unknown
 };
 
-// Of the kernel and of the functions that it calls. Lives on `a`.
+// Of the kernel and of the functions that it calls, on `a`.
 struct trip_counts *trips_of(struct ir_context *c, MlirModule module,
                              const struct cost_argument *args, size_t arg_count,
                              const uint32_t grid[3], struct arena *a);

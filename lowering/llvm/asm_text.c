@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reader of LLVM's templates of inline assembly (AsmPrinterInlineAsm.cpp) with the lexical rules
-// of PTX (PTX ISA 4.1, 4.2) for what stands between the references.
+// of PTX (PTX ISA 4.1, 4.2) for the text between the references.
 #include "lowering/llvm/asm_text.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@ struct reader {
   struct str text;
   size_t at;
   unsigned operands;
-  bool in_variants, is_taken; // within `$(...$)`, and in the first part of it
+  bool in_variants, is_taken; // inside `$(...$)`, and in its first alternative
   int depth;                  // of braces
 };
 
@@ -46,7 +46,7 @@ static const char *read_special(struct reader *r) {
   return "`${:` goes on with `uid}`, `comment}` or `private}`";
 }
 
-// Behind `${`.
+// After `${`.
 static const char *read_braced(struct reader *r) {
   if (peek(r) == ':')
     return read_special(r);
@@ -65,7 +65,7 @@ static const char *read_braced(struct reader *r) {
   return NULL;
 }
 
-// Behind `$`.
+// After `$`.
 static const char *read_reference(struct reader *r) {
   int c = peek(r);
   if (c == '$') {

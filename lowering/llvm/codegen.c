@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM IR to PTX or object code: one target machine a call, a short pass pipeline, the code
-// generator. The pipeline is what kernels of this shape need and no more: the emission makes SSA
-// form without memory, so that inlining, SROA on aggregates and the vectorisers have nothing to do.
-// What loops carry for registers that nobody reads (the pointers inside a vector) goes first.
+// LLVM IR to PTX or object code: one target machine per call, a short pass pipeline, the code
+// generator. The pipeline is the minimum for these kernels: the emission builds SSA form without
+// memory, so that inlining, SROA and the vectorisers have nothing to do. Unused phis of loops (the
+// pointers inside a vector) are removed first.
 #include "lowering/llvm/emit.h"
 
 #include <llvm-c/Support.h>
@@ -12,15 +12,14 @@
 
 #include <pthread.h>
 
-// Common subexpressions and branches once more behind it change none of the kernels that graphs and
-// tutorials have.
+// Repeating early-cse and simplifycfg changes no kernel of graphs and tutorials.
 static const char pipeline[] = "function(adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
                                "simplifycfg<no-sink-common-insts>)";
 
 // LLVM's straight-line strength reduction compares every address with every other, which took two
-// thirds of the time to PTX, and leaves our kernels as they are: the emission computes addresses
-// from common parts. N-ary reassociation looks for the same and leaves them as they are, too. They
-// cannot be left out of one compilation, so they are switched off for the process.
+// thirds of the time to PTX, and does not change our kernels: the emission computes addresses from
+// common parts. N-ary reassociation does the same and does not change them either. They cannot be
+// disabled per compilation, so they are disabled for the process.
 static void disable_slow_passes(void) {
   static const char *const options[] = {"tile", "-opt-disable=slsr,nary-reassociate"};
   LLVMParseCommandLineOptions(2, options, NULL);
@@ -46,15 +45,15 @@ static bool report(struct diag_engine *diag, const char *what, const char *text)
   return false;
 }
 
-// What LLVM's register allocator and scheduler do to the CPU's code grows with the square of a
-// function's size. Beyond this many instructions of a module (about 100 elements a thread in an
-// elementwise kernel) code is generated the fast way, which is linear and two to four times slower
-// to run.
+// The time of LLVM's register allocator and scheduler for the CPU is quadratic in a function's
+// size. Beyond this many instructions of a module (about 100 elements a thread in an elementwise
+// kernel) code is generated without optimisation, in linear time, and runs two to four times
+// slower.
 enum { LARGE_FOR_CPU = 3000 };
 
 static LLVMCodeGenOptLevel level_for(const struct target *t, bool large) {
   if (!t->is_cpu)
-    return LLVMCodeGenLevelDefault; // the next level numbers values twice more and gains nothing
+    return LLVMCodeGenLevelDefault; // the next level runs GVN twice more without gain
   return large ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
 }
 
@@ -73,7 +72,8 @@ static const char *cpu_features(struct arena *a) {
   char *features = LLVMGetHostCPUFeatures();
   const char *r = arena_strdup(a, features);
   for (size_t i = 0; i < COUNT_OF(unwanted); i++)
-    if (strstr(features, arena_printf(a, "+%s", unwanted[i]))) // elsewhere LLVM knows no such name
+    if (strstr(features,
+               arena_printf(a, "+%s", unwanted[i]))) // on other CPUs LLVM does not know the name
       r = arena_printf(a, "%s,-%s", r, unwanted[i]);
   LLVMDisposeMessage(features);
   return r;
@@ -117,7 +117,7 @@ static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, struct 
   return false;
 }
 
-// What code generation finds wrong it tells the context, whose own handler would end the process.
+// Code generation reports errors to the context, whose default handler would end the process.
 static void keep_message(LLVMDiagnosticInfoRef info, void *user) {
   char **message = user;
   if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || *message)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// bf16 on the CPU: integers of 16 bits, computed with in f32 and rounded by operations on
-// integers. The instruction of AVX512-BF16 takes subnormal numbers as 0; without it LLVM keeps them
-// as f32 between blocks and calls a function wherever one is made of that.
+// bf16 on the CPU: 16-bit integers, arithmetic in f32, rounding by integer operations. AVX512-BF16
+// flushes subnormal numbers to 0; without it LLVM keeps values as f32 between blocks and calls a
+// function for each conversion.
 //
 //   %c = fadd bfloat %a, %b
 //   ->  %x = fadd float (%a as f32), (%b as f32)
 //       %c = upper half of (%x as i32) + 0x7fff + (bit 16 of %x)
 //
-// Runs before code generation, when no pass makes more of it. Arguments and results of functions
-// are left to LLVM, whose target machine does without the instruction (codegen.c).
+// Runs before code generation, after all passes. Arguments and results of functions are left to
+// LLVM, whose target machine does not use the instruction (codegen.c).
 #include "lowering/llvm/emit.h"
 
 struct rewrite {
@@ -45,7 +45,7 @@ static LLVMValueRef bits_of(struct rewrite *w, LLVMValueRef f32) {
   return LLVMBuildBitCast(w->b, f32, w->i32, "");
 }
 
-// The value as f32: its digits are the upper half.
+// The value as f32: its bits are the upper half.
 static LLVMValueRef wide(struct rewrite *w, LLVMValueRef v) {
   LLVMValueRef word = integers(w, v);
   word = LLVMBuildShl(w->b, LLVMBuildZExt(w->b, word, w->i32, ""), const_int(w->i32, 16), "");
@@ -69,8 +69,8 @@ static LLVMValueRef rounded(struct rewrite *w, LLVMValueRef x) {
   return upper_half(w, LLVMBuildSelect(w->b, is_nan, quiet, sum, ""));
 }
 
-// f64 to f32 toward zero, with the last digit set where something was cut off: rounding that is
-// as good as rounding once.
+// f64 to f32 by round-to-odd: toward zero, with the last bit set if inexact, so that rounding again
+// is as good as rounding once.
 static LLVMValueRef rounded_to_odd(struct rewrite *w, LLVMValueRef x) {
   LLVMTypeRef f64 = LLVMTypeOf(x);
   LLVMValueRef nearest = LLVMBuildFPTrunc(w->b, x, w->f32, "");
@@ -99,7 +99,7 @@ static LLVMValueRef binary(struct rewrite *w, LLVMValueRef i) {
   return rounded(w, LLVMBuildBinOp(w->b, LLVMGetInstructionOpcode(i), x, y, ""));
 }
 
-// An intrinsic function of bf16 alone; all but fma give what bf16 can hold.
+// An intrinsic of bf16 operands; all but fma have results exact in bf16.
 static LLVMValueRef call(struct rewrite *w, LLVMValueRef i) {
   static const char *const names[] = {"llvm.fma",     "llvm.maxnum", "llvm.minnum", "llvm.maximum",
                                       "llvm.minimum", "llvm.ceil",   "llvm.floor"};
@@ -133,7 +133,7 @@ static LLVMValueRef phi(struct rewrite *w, LLVMValueRef i) {
     LLVMValueRef v = integers(w, LLVMGetIncomingValue(i, k));
     LLVMAddIncoming(r, &v, &from, 1);
   }
-  LLVMValueRef first = i; // that is none
+  LLVMValueRef first = i; // not bf16
   while (LLVMIsAPHINode(first))
     first = LLVMGetNextInstruction(first);
   LLVMPositionBuilderBefore(w->b, first);
@@ -155,7 +155,7 @@ static LLVMValueRef inserted(struct rewrite *w, LLVMValueRef i) {
   return numbers(w, LLVMBuildInsertElement(w->b, v, x, LLVMGetOperand(i, 2), ""));
 }
 
-// What an instruction that makes a bf16 becomes; NULL: it stays.
+// The replacement of an instruction with a bf16 result; NULL: it stays.
 static LLVMValueRef replacement(struct rewrite *w, LLVMValueRef i) {
   LLVMValueRef x = LLVMGetNumOperands(i) > 0 ? LLVMGetOperand(i, 0) : NULL;
   switch (LLVMGetInstructionOpcode(i)) {
@@ -176,7 +176,7 @@ static LLVMValueRef replacement(struct rewrite *w, LLVMValueRef i) {
   }
 }
 
-// Of an instruction that makes something else of bf16: it takes the operands as f32 or integers.
+// The replacement of an instruction with bf16 operands and another result: on f32 or integers.
 static void widen_operands(struct rewrite *w, LLVMValueRef i) {
   LLVMOpcode op = LLVMGetInstructionOpcode(i);
   if (op == LLVMStore) {
@@ -193,7 +193,7 @@ static void widen_operands(struct rewrite *w, LLVMValueRef i) {
 static void rewrite_block(struct rewrite *w, LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block), next; i; i = next) {
     next = LLVMGetNextInstruction(i);
-    LLVMPositionBuilderBefore(w->b, i); // which takes its place in the source, too
+    LLVMPositionBuilderBefore(w->b, i); // with the same source location
     LLVMValueRef r = is_bf16(i) ? replacement(w, i) : NULL;
     if (r) {
       LLVMReplaceAllUsesWith(i, r);

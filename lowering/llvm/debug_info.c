@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line tables: every instruction carries the innermost source location of the operation it was made
-// for, so that PTX has `.file` and `.loc` and profilers and compute-sanitizer name lines of the
-// .tile file.
+// Line tables: every instruction carries the innermost source location of its operation, so that
+// PTX has `.file` and `.loc` and profilers and compute-sanitizer name lines of the .tile file.
 #include "lowering/llvm/emit.h"
 
 #include <llvm-c/DebugInfo.h>

@@ -61,7 +61,7 @@ struct dot_tile dot_tile_of(struct emitter *e, MlirType type, const struct emitt
   }
   t.at = arena_array(e->arena, LLVMValueRef, slots);
   memset(t.at, 0, slots * sizeof *t.at);
-  for (uint32_t r = x->count; r-- > 0;) { // of copies the first
+  for (uint32_t r = x->count; r-- > 0;) { // of replicas the first
     uint32_t coords[DOT_DIMS];
     coords_of(t.layout, r, coords);
     *dot_at(&t, coords[DOT_BATCH], coords[DOT_ROW], coords[DOT_COLUMN]) = x->at[r];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk: a kernel's blocks in program order, each operation handed to its family's file.
+// The walk: a kernel's blocks in program order, each operation by the file of its family.
 #include "lowering/llvm/emit.h"
 
 #include "base/limits.h"
@@ -28,7 +28,7 @@ static bool emit_barrier(struct emitter *e, MlirOperation op) {
 }
 
 // Ops with an emission of their own; other elementwise ones are in emit_elementwise.c. Terminators
-// are read by the op around them.
+// are emitted by the op around them.
 static const emit_fn families[OP_ID_COUNT] = {
     [OP_TILE_PROGRAM_ID] = emit_program,
     [OP_TILE_NUM_PROGRAMS] = emit_program,
@@ -91,7 +91,7 @@ static bool check_types(struct emitter *e, MlirOperation op) {
   return true;
 }
 
-// Counted now and then, before there are too many to hold.
+// Counted from time to time, to stop before there are too many.
 static bool check_size(struct emitter *e, MlirOperation op) {
   enum { OFTEN = 64 };
   if (++e->emitted % OFTEN != 0)
@@ -154,8 +154,8 @@ static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, 
   return p;
 }
 
-// Symbols that kernels must not define: what generated code may refer to (the mathematical
-// functions also with an `f` behind), and PTX's own names.
+// Symbols that kernels must not define: symbols of generated code (the mathematical functions also
+// with an `f` behind), and PTX's own names.
 static const char *const reserved[] = {
     "WARP_SZ", "_",       "__assertfail", "acos", "asin",           "atan",  "atan2",  "ceil",
     "cos",     "cosh",    "erf",          "exp",  "exp2",           "expm1", "floor",  "fma",
@@ -173,8 +173,8 @@ static bool is_reserved(struct str name) {
   return str_starts(name, "tile_cpu_");
 }
 
-// The kernel's name as a symbol: Python's letters beyond ASCII are written as `_uXX`, byte by byte,
-// which PTX can take.
+// The kernel's name as a symbol: letters beyond ASCII, which Python allows, are written as `_uXX`
+// per byte, for PTX.
 const char *symbol_of(struct arena *a, const char *name) {
   struct strbuf b = {.arena = a};
   for (const char *p = name; *p; p++) {

@@ -32,7 +32,7 @@ struct emitted {
 // A branch that is emitted as if its condition were false (emit_map.c).
 struct skipped_branch {
   MlirOperation op;   // scf.if
-  LLVMValueRef taken; // i1: the condition was true after all
+  LLVMValueRef taken; // i1: the condition was true
 };
 
 struct emitter {
@@ -54,7 +54,7 @@ struct emitter {
   bool uses_collectives;   // a barrier, shuffle or shared memory was needed
   uint32_t shared_bytes;   // scratch needed so far
   MlirOperation op;        // being emitted
-  MlirOperation shared_op; // the one that needs most scratch
+  MlirOperation shared_op; // the one with the most scratch
   struct map values;       // MlirValue -> struct emitted *
   struct map strings;      // text -> its global
   LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64;
@@ -71,15 +71,15 @@ struct emitter {
 
   // What allocate-shared planned; -1: it did not run.
   int64_t shared_total;
-  // The op that was the last to begin with its scratch.
+  // The last op that began to use its scratch.
   MlirOperation scratch_op;
   struct double_buffer
-      *double_buffers; // of scratch with two slots: what the loops carry (shared.c)
+      *double_buffers; // of scratch with two slots: carried by loops (shared_access.c)
 };
 
 // One access of a thread to global memory, as hooks see it.
 struct access {
-  MlirOperation op; // for its place, provenance and cache hints
+  MlirOperation op; // for its source location, provenance and cache hints
   LLVMValueRef ptr;
   LLVMValueRef pred;         // i1; NULL: always
   unsigned count, word_bits; // words of 8, 16, 32 or 64 bits
@@ -93,7 +93,7 @@ struct atomic {
   enum dtype dtype;    // DTYPE_NONE: pointers
   LLVMTypeRef element; // as a value
   unsigned width;
-  bool unused; // nobody asks for the old values
+  bool unused; // the old values are unused
 };
 
 // A matrix instruction of the warp (layouts/exchange_matrix.h): 1, 2 or 4 matrices of 8 rows of 16
@@ -104,8 +104,8 @@ struct matrices {
   bool transposed;
 };
 
-// One mma.sync of the warp (base/mma.h). Words are i32, those of f16 operands also vectors of two
-// halves, those of f64 operands f64; of C and D: f32, f64, i32, or i32 for a pair of f16.
+// One mma.sync of the warp (base/mma.h). Words are i32, those of f16 operands also <2 x half>,
+// those of f64 operands f64; of C and D: f32, f64, i32, or i32 for a pair of f16.
 struct mma_operands {
   const struct mma_instruction *instruction;
   const LLVMValueRef *a, *b, *c;
@@ -163,14 +163,14 @@ struct target_hooks {
   // predicate is false.
   void (*async_copy)(struct emitter *e, const struct access *a, LLVMValueRef to);
   void (*async_commit)(struct emitter *e);
-  void (*async_wait)(struct emitter *e, unsigned pending); // groups that may be under way
+  void (*async_wait)(struct emitter *e, unsigned pending); // groups that may be in flight
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                LLVMValueRef *ret);
   void (*store)(struct emitter *e, const struct access *a, const LLVMValueRef *words);
   // How many of a->width neighbours one instruction takes: a power of two; 0 where there is none.
   unsigned (*atomic_width)(struct emitter *e, const struct atomic *a);
-  // ret: the old values (zero where the predicate is false), of no meaning where unused.
+  // ret: the old values (zero where the predicate is false), undefined where unused.
   void (*atomic_rmw)(struct emitter *e, const struct atomic *a, const LLVMValueRef *values,
                      LLVMValueRef *ret);
   // Compares and exchanges bits: integers of 16, 32 or 64 bits.
@@ -187,7 +187,7 @@ struct target_hooks {
   LLVMValueRef (*fp8_to_f16x2)(struct emitter *e, LLVMValueRef pair, enum dtype from);
   LLVMValueRef (*special_register)(struct emitter *e, struct str name);
   void (*grid_dependency)(struct emitter *e, struct str kind);
-  // NULL: the target takes no assembly.
+  // NULL: the target has no inline assembly.
   LLVMValueRef (*inline_asm)(struct emitter *e, const struct foreign_code *code);
   // One record of device_print.
   void (*print)(struct emitter *e, const struct print_record *p);
@@ -252,8 +252,8 @@ LLVMValueRef linear_of_thread(struct emitter *e, const uint32_t image[THREAD_BIT
 LLVMValueRef thread_parity(struct emitter *e, uint32_t mask);
 // Coordinate `dim` of each register's element, or (dim < 0) its row-major offset in the tensor.
 void layout_indices(struct emitter *e, const struct linear_layout *l, int dim, LLVMValueRef *ret);
-// Offsets (dimension 0), xor `start`, as addresses in loops want them: for each register a value of
-// the entry block, and a constant to be added to it.
+// Offsets (dimension 0), xor `start`, in the form for addresses in loops: for each register a value
+// of the entry block, and a constant to be added to it.
 void layout_offsets(struct emitter *e, const struct linear_layout *l, uint32_t start,
                     LLVMValueRef *ret_thread, uint32_t *ret_rest);
 // i1: this thread is the first of those that hold the same elements; NULL if each is the only
@@ -290,8 +290,8 @@ LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, e
 void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype from, enum dtype to,
                         LLVMValueRef ret[2]);
 // fusing.c: whether this product or sum may be part of an fma, as CUDA compilers make them by
-// default. Not in mathematical functions that count on what each of them rounds away, and no sum of
-// a product that was moved to other elements: its bits would depend on layouts.
+// default. Not in mathematical functions that rely on separate rounding, and no sum of a product
+// that was moved to other elements: the result would depend on layouts.
 bool may_fuse(struct emitter *e, MlirOperation op);
 // pairs.c: whether two registers go together.
 enum pairing { PAIRS_NEVER, PAIRS_COMPUTE, PAIRS_CONVERT };
@@ -366,26 +366,27 @@ LLVMValueRef both(struct emitter *e, LLVMValueRef a, LLVMValueRef b);
 // The predicate of register r; true masks need none.
 LLVMValueRef mask_at(const struct emitted *mask, unsigned r);
 
-// ---- shared.c: the op's scratch in shared memory (lowering/analysis/scratch.h) ----
+// ---- shared_access.c: the op's scratch in shared memory (lowering/analysis/scratch.h) ----
 // Byte `offset` of the CTA's shared memory.
 LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset);
-// Pointer to the scratch of `op`. The op writes, meets at cta_barrier, reads, calls scratch_end. An
-// op that does so several times meets at a barrier in between.
+// Pointer to the scratch of `op`. The op writes, calls cta_barrier, reads, calls scratch_end. An op
+// that does so several times needs a barrier in between.
 LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes);
 void cta_barrier(struct emitter *e);
 // Around the body of a loop, at its head (entered from `before`) and its end: scratch that has two
-// slots alternates. double_buffers_end takes what double_buffers_begin answered.
+// slots alternates. double_buffers_end takes the result of double_buffers_begin.
 struct double_buffer *double_buffers_begin(struct emitter *e, MlirOperation loop,
                                            LLVMBasicBlockRef before);
 void double_buffers_end(struct emitter *e, struct double_buffer *outer);
-// The op's threads may still read; the memory's next user comes behind a barrier.
+// The op's threads may still read; the next user of the memory comes after a barrier.
 void scratch_end(struct emitter *e);
-// Places of registers in a buffer that begins `at` bytes (i32) into shared memory. What depends on
-// the thread is computed in the entry block, so that a loop over the buffers of a ring adds `at`.
+// Addresses of registers in a buffer that begins `at` bytes (i32) into shared memory. What depends
+// on the thread is computed in the entry block, so that a loop over the buffers of a ring adds
+// `at`.
 struct buffer_addresses {
   LLVMTypeRef element;
   LLVMValueRef at, *thread; // of each register: pointers as if `at` were 0
-  uint32_t *rest;           // elements behind them
+  uint32_t *rest;           // elements after them
 };
 // offsets: in elements of element_bits, one dimension; xor `start`.
 struct buffer_addresses buffer_addresses_of(struct emitter *e, const struct linear_layout *offsets,
@@ -395,16 +396,16 @@ LLVMValueRef buffer_address(struct emitter *e, const struct buffer_addresses *p,
 LLVMValueRef shared_load(struct emitter *e, LLVMTypeRef type, LLVMValueRef ptr, unsigned bytes);
 void shared_store(struct emitter *e, LLVMValueRef value, LLVMValueRef ptr, unsigned bytes);
 
-// ---- spill.c: registers that wait in shared memory (lowering/analysis/scratch.h) ----
-// Behind the emission of an op: stores what is to wait.
+// ---- spill.c: registers spilled to shared memory (lowering/analysis/scratch.h) ----
+// After the emission of an op: stores what is spilled.
 void spill_result(struct emitter *e, MlirOperation op);
-// The value with what waits loaded, here.
+// The value with its spilled part loaded.
 const struct emitted *reload_spilled(struct emitter *e, const struct emitted *x);
 // Metadata of accesses to spilled rows: the row.
 unsigned spill_kind(LLVMContextRef llvm);
 
 // ---- schedule.c ----
-// Reorders what functions that spill compute, so that less lives at the same time.
+// Reorders what functions that spill compute, to lower register pressure.
 void schedule_module(LLVMModuleRef module, const struct target *target, struct arena *a);
 
 // ---- exchange.c: through the CTA's scratch ----
@@ -435,7 +436,7 @@ struct source_location source_location_of(struct emitter *e,
 void debug_info_begin(struct emitter *e);                    // after begin_kernel
 void debug_info_at(struct emitter *e, MlirOperation op);
 void debug_info_end(struct emitter *e);
-// Places of what follows are in e->function, which is e->func; answers what it was before, for
+// Source locations from here on are in e->function (e->func); returns the previous one, for
 // debug_info_leave.
 LLVMMetadataRef debug_info_enter(struct emitter *e, const char *name);
 void debug_info_leave(struct emitter *e, LLVMMetadataRef function);
@@ -443,7 +444,7 @@ void debug_info_leave(struct emitter *e, LLVMMetadataRef function);
 // ---- emit.c ----
 // A name of the source as a symbol.
 const char *symbol_of(struct arena *a, const char *name);
-// The kernel's facts, all but what the emission finds out (shared memory, collectives). They live
+// The kernel's facts, except those that the emission finds (shared memory, collectives). They live
 // on the arena of `c`.
 bool describe_kernel(struct ir_context *c, MlirModule module, const struct target *target,
                      uint32_t num_warps, uint32_t num_stages, struct kernel_info *ret);
@@ -454,7 +455,7 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
                         struct kernel_info *ret_info);
 
 // ---- cpu_bf16.c ----
-// Makes f32 and integers of all arithmetic on bf16.
+// Replaces arithmetic on bf16 by f32 and integers.
 void cpu_rounds_bf16(LLVMModuleRef module);
 
 // ---- codegen.c ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tile.inline_asm: one piece of assembly for each `pack` elements of a thread. Elements narrower
-// than 32 bits are packed: so many to a 32-bit register, or all of them where they are fewer. The
-// constraints are LLVM's; their letters say in which registers the words travel.
+// than 32 bits are packed: as many as fit into a 32-bit register. The constraints are LLVM's; their
+// letters give the registers of the words.
 #include "lowering/llvm/asm_text.h"
 #include "lowering/llvm/emit.h"
 
@@ -15,7 +15,7 @@ struct constraints {
   unsigned out_count, in_count;
   bool has_clobber, is_tied[MAX_WORDS];
   LLVMTypeRef out[MAX_WORDS], in[MAX_WORDS];
-  const char *text; // as LLVM takes them
+  const char *text; // in LLVM's syntax
 };
 
 static struct str after(struct str s, size_t n) { return (struct str){s.ptr + n, s.len - n}; }
@@ -186,7 +186,7 @@ static bool put_operands(struct emitter *e, struct assembly *a, const unsigned *
   return true;
 }
 
-// `count` elements of each result from what the code gave.
+// `count` elements of each result from the results of the code.
 static bool take_results(struct emitter *e, const struct assembly *a, LLVMValueRef given,
                          const unsigned *at, unsigned count, struct emitted *const *results) {
   unsigned next = 0;

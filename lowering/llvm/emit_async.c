@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that are not waited for. Each thread copies what its
-// registers of pointers point at, in copies as wide as lowering/analysis/async_copy.h says; tiles
-// that have no such copies go through registers, element by element, and are there at once.
+// Asynchronous copies from global to shared memory. Each thread copies what its registers of
+// pointers point at, in copies as wide as lowering/analysis/async_copy.h says; tiles without such
+// copies go through registers, element by element, synchronously.
 #include "lowering/analysis/async_copy.h"
 #include "lowering/llvm/emit.h"
 
-// What the groups of registers share.
+// Shared by all groups of registers.
 struct copy {
   MlirOperation op;
   struct packing packing; // of a group
@@ -69,7 +69,7 @@ static MlirOperation op_before(MlirOperation op) {
   return last;
 }
 
-// Buffers of several types take several waits, of which the first is enough.
+// Buffers of several types have several waits, of which the first is enough.
 bool emit_async_wait(struct emitter *e, MlirOperation op) {
   MlirOperation before = op_before(op);
   int64_t pending = op_attr_int(op, "pending", 0);

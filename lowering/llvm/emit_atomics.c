@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations of global memory. Each element is touched once, however many threads hold it;
-// what was there before is handed to the others. Neighbours go together where the target has an
-// instruction for that (packed f16 or bf16, vectors).
+// the old value is sent to the replicas. Neighbours are combined where the target has an
+// instruction (packed f16 or bf16, vectors).
 #include "lowering/analysis/axis_info.h"
 #include "lowering/llvm/emit.h"
 
 enum { MAX_WIDTH = 8 };
 
-// What the accesses of one op share.
+// Shared by the accesses of one op.
 struct atomics {
   MlirOperation op;
   const struct linear_layout *layout;
   const struct emitted *ptr, *value, *mask;
   struct atomic single, group; // of an element, of neighbours
   struct packing packing_single, packing_group;
-  LLVMValueRef owner; // the iteration of this thread; NULL: every thread's
+  LLVMValueRef owner; // this thread does the operation; NULL: all do
   uint32_t copies;    // registers that repeat others
   bool cut;           // the mask may differ within a group
 };
@@ -94,7 +94,7 @@ bool emit_atomic_rmw(struct emitter *e, MlirOperation op) {
   for (unsigned r = 0; r < ret->count; r++) // replaced below
     if (s.single.unused || (r & s.copies))
       ret->at[r] = s.single.unused ? LLVMGetPoison(s.single.element) : ret->at[0];
-  // Only owners know what was there before.
+  // Only owners have the old value.
   if ((s.owner || s.copies) && !s.single.unused)
     return exchange_through_shared(e, s.single.element, s.layout, s.layout, s.owner, ret->at,
                                    ret->at);

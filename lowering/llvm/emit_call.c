@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the module: those of scalars emitted in place, and calls of functions that stay
-// functions. A callee is an LLVM function of its own, made when it is first called: registers in,
-// registers out (several as a struct); on the CPU the thread's record goes first. What it needs of
-// shared memory and barriers counts as the kernel's.
+// Functions of the module: functions of scalars are inlined, others are called. A callee is an LLVM
+// function, built at its first call: registers in, registers out (several as a struct); on the CPU
+// the thread's record is the first argument. Its shared memory and barriers count as the kernel's.
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/llvm/emit.h"
@@ -11,7 +10,7 @@ static MlirBlock body_of(MlirOperation func) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
 }
 
-// ---- in place ----
+// ---- inlining ----
 
 bool emit_inlined(struct emitter *e, MlirOperation func, const LLVMValueRef *args,
                   LLVMValueRef *ret) {
@@ -38,7 +37,7 @@ struct registers {
   VEC(LLVMValueRef) all;
 };
 
-// Those that only repeat others do not travel.
+// Replicas are not passed.
 static void put_types(struct emitter *e, struct types *s, MlirType t) {
   const struct linear_layout *l = layout_of(e, t);
   uint32_t replicas = register_replicas(l);
@@ -55,7 +54,7 @@ static void put_registers(struct emitter *e, struct registers *s, MlirValue v) {
       vec_push(e->arena, &s->all, x->at[r]);
 }
 
-// Binds v to registers from `next` on; answers how many it took.
+// Binds v to registers from `next` on; returns how many it took.
 static size_t take_registers(struct emitter *e, MlirValue v, const LLVMValueRef *next) {
   struct emitted *x = value_bind(e, v);
   uint32_t replicas = register_replicas(layout_of(e, mlirValueGetType(v)));
@@ -101,7 +100,7 @@ static LLVMValueRef declare(struct emitter *e, MlirOperation func, const char *n
   return f;
 }
 
-// What the emission knows about the function around the call.
+// State of the emission of the calling function.
 struct caller {
   LLVMValueRef function, thread_id, lane, warp, cpu_thread;
   MlirOperation func, op;

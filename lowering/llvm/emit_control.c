@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Structured control flow as blocks and phis. Conditions and bounds are scalars, so that all
-// threads of a CTA take the same way and collectives inside are safe.
+// threads of a CTA take the same branch and collectives inside are safe.
 #include "lowering/llvm/narrow.h"
 
 static LLVMBasicBlockRef new_block(struct emitter *e, const char *name) {
@@ -11,7 +11,7 @@ static void begin_block(struct emitter *e, LLVMBasicBlockRef b) {
   LLVMPositionBuilderAtEnd(e->b, b);
 }
 
-// One phi a register that is no replica, for a value of v's type; binds v to them.
+// One phi per register that is no replica, for a value of v's type; binds v to them.
 static struct emitted *bind_phis(struct emitter *e, MlirValue v) {
   struct emitted *x = value_bind(e, v);
   MlirType t = mlirValueGetType(v);
@@ -54,7 +54,7 @@ static bool emit_arm(struct emitter *e, MlirBlock arm, LLVMBasicBlockRef merge,
   return true;
 }
 
-// As if the condition were false; it is added to those under which that is wrong.
+// Assumes the condition false, and adds it to e->skipped->taken.
 static bool emit_skipping(struct emitter *e, MlirOperation op) {
   LLVMValueRef cond = operand_of(e, op, 0)->at[0], *taken = &e->skipped->taken;
   *taken = *taken ? LLVMBuildOr(e->b, *taken, cond, "") : cond;
@@ -205,7 +205,7 @@ bool emit_scf_while(struct emitter *e, MlirOperation op) {
   if (!emit_block(e, before))
     return false;
   MlirOperation condition = mlirBlockGetTerminator(before);
-  // What the condition passes on goes to the body and, in the end, to the results.
+  // Operands of the condition go to the body and, at the end, to the results.
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
     MlirValue passed = mlirOperationGetOperand(condition, i + 1);
     bind_same(e, mlirOperationGetResult(op, i), passed);

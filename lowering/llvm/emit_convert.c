@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving a tile from one layout to another, the way the plan of layouts/convert_plan.h says:
-// registers renamed, lanes of a warp exchanged, or through the CTA's scratch memory.
+// Moving a tile from one layout to another, by the plan of layouts/convert_plan.h: registers
+// renamed, lanes of a warp exchanged, or through the CTA's scratch memory.
 #include "layouts/shuffle_plan.h"
 #include "lowering/llvm/emit.h"
 
@@ -90,7 +90,7 @@ static LLVMValueRef shuffle_choices(struct emitter *e, const struct shuffle_plan
       from ^= c >> i & 1 ? s->choice[i].flip : 0;
     got[c] = shuffle_value(e, x[from], lane);
   }
-  // Halve the subsets, deciding the highest bit first.
+  // Halves the subsets by selects, the highest bit first.
   for (unsigned i = s->choice_count; i-- > 0;) {
     LLVMValueRef set = thread_parity(e, s->choice[i].thread_mask);
     for (uint32_t c = 0; c < 1u << i; c++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products. Where the operands are laid out for matrix instructions, those do it
+// Matrix products. Where the operands are laid out for matrix instructions, those are used
 // (emit_mma.c); else each thread has all of K of its rows and columns in registers and computes its
 // elements of the result one by one, as chains of fma along K.
 #include "layouts/encoding.h"
@@ -21,7 +21,7 @@ static bool threads_agree(const struct dot *d) {
   return ok;
 }
 
-// Elements as the accumulator's type.
+// Converts elements to the accumulator's type.
 static void widen(struct emitter *e, struct dot_tile *t, enum dtype to) {
   size_t n = (size_t)t->axis[0].count * t->axis[1].count * t->axis[2].count;
   for (size_t i = 0; i < n; i++)

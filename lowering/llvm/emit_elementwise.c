@@ -23,9 +23,8 @@ INT_BINARY(shli, LLVMBuildShl)
 INT_BINARY(shrsi, LLVMBuildAShr)
 INT_BINARY(shrui, LLVMBuildLShr)
 
-// A division by zero gives some number on a GPU but a trap on most CPUs, and so does the one signed
-// quotient that does not fit: the CPU divides by 1 instead. Zero divisors then give -1, as on
-// GPUs.
+// Division by zero, and the signed quotient that overflows, give a number on GPUs and trap on most
+// CPUs: the CPU divides by 1 instead. Zero divisors then give -1, as on GPUs.
 static LLVMValueRef divide(struct emitter *e, LLVMOpcode opcode, const LLVMValueRef *x) {
   if (!e->target->is_cpu)
     return LLVMBuildBinOp(e->b, opcode, x[0], x[1], "");
@@ -86,7 +85,7 @@ static LLVMValueRef mulhiui(struct emitter *e, MlirOperation op, const LLVMValue
   return LLVMBuildTrunc(e->b, high, t, "");
 }
 
-// MLIR counts its predicates as LLVM does, from another start.
+// MLIR numbers its predicates in LLVM's order, from another base.
 static LLVMValueRef cmpi(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
   static const LLVMIntPredicate predicates[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT, LLVMIntSLE,
                                                 LLVMIntSGT, LLVMIntSGE, LLVMIntULT, LLVMIntULE,
@@ -166,8 +165,8 @@ CAST(trunci, LLVMBuildTrunc)
 CAST(sitofp, LLVMBuildSIToFP)
 CAST(uitofp, LLVMBuildUIToFP)
 
-// What is out of range has no value in LLVM. Frozen, and with bits of its own cut off, it stays in
-// its element: 8-bit results are made in 16-bit registers (cvt.rzi.u16), and several share a word.
+// Out of range is poison in LLVM. Freeze and truncation keep it within its element: 8-bit results
+// are in 16-bit registers (cvt.rzi.u16), and several share a word.
 static LLVMValueRef float_to_int(struct emitter *e, MlirOperation op, const LLVMValueRef *x,
                                  LLVMOpcode opcode) {
   LLVMTypeRef to = type_of_mlir(e, element_type(result_type(op, 0)));
@@ -372,7 +371,7 @@ static bool emit_two(struct emitter *e, const struct elementwise *w, unsigned r,
   return true;
 }
 
-// All registers but those that repeat others; where pairs are wanted, two after two.
+// All registers except replicas; in pairs where the op takes pairs.
 static bool emit_registers(struct emitter *e, const struct elementwise *w, uint32_t replicas) {
   const unsigned none = UINT32_MAX;
   unsigned waiting = none;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tile.gather. Where source and index keep every column of the axis in one warp, lanes fetch their
 // elements by shuffles, one for each register among which the index chooses; else the source goes
-// to shared memory and each thread reads from there. Indices count modulo the source's size.
-#include "lowering/analysis/gather_plan.h"
+// to shared memory and each thread reads from there. Indices are modulo the source's size.
 #include "lowering/analysis/convert_scratch.h"
+#include "lowering/analysis/gather_plan.h"
 #include "lowering/llvm/emit.h"
 
 enum { OUT_REGISTER, OUT_LANE, MAX_CANDIDATES = 8, MAX_VECTOR = 16 };
@@ -38,7 +38,7 @@ static LLVMValueRef lane_of(struct emitter *e, const struct gather_plan *p, LLVM
   return lane;
 }
 
-// The candidates, halved by one bit of the index after the other.
+// Selects among the candidates, by one bit of the index after the other.
 static LLVMValueRef choose(struct emitter *e, const struct gather_plan *p, LLVMValueRef index,
                            LLVMValueRef *got) {
   unsigned bits[LL_MAX_BITS], n = 0;
@@ -102,7 +102,7 @@ static void gather_in_warp(struct emitter *e, const struct gather_plan *p,
 
 // ---- through shared memory ----
 
-// The source in row-major order; neighbouring registers go together.
+// The source in row-major order; neighbouring registers are stored together.
 static void put_source(struct emitter *e, const struct linear_layout *l, LLVMTypeRef type,
                        const LLVMValueRef *source, LLVMValueRef base) {
   struct packing one = packing_of(e, type, 1);

@@ -10,7 +10,7 @@ static LLVMValueRef counter(struct emitter *e, LLVMValueRef base, LLVMValueRef n
   return LLVMBuildGEP2(e->b, e->i32, base, &number, 1, "");
 }
 
-// Counters of neighbouring registers lie side by side.
+// Counters of neighbouring registers are adjacent.
 static unsigned width_of(const struct linear_layout *l) {
   unsigned width = ll_consecutive(l, LL_REGISTER, 0);
   return width < 4 ? width : 4;

@@ -4,7 +4,7 @@
 #include "lowering/analysis/pair_view.h"
 #include "lowering/llvm/emit.h"
 
-// Operand i in the registers of the result: right wherever the last coordinate is i.
+// Operand i in the registers of the result: valid where the last coordinate is i.
 static bool half_in(struct emitter *e, MlirOperation op, unsigned i,
                     const struct linear_layout *wanted, unsigned count, LLVMValueRef *ret) {
   const struct linear_layout *l = layout_of(e, operand_type(op, i));

@@ -50,7 +50,7 @@ bool emit_local_index(struct emitter *e, MlirOperation op) {
   return true;
 }
 
-// The result's encoding says where the elements lie.
+// The result's encoding gives the offsets of the elements.
 bool emit_local_trans(struct emitter *e, MlirOperation op) {
   LLVMValueRef at = operand_of(e, op, 0)->at[0];
   result_of(e, op, 0)->at[0] = at;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tile.map_elementwise: the body of its function once for each `pack` registers. The last group is
-// filled up with its last register where a thread holds fewer.
+// padded with its last register where a thread holds fewer.
 //
-// A function with a long branch that only some elements take (sin of huge numbers) would have it in
-// the code as often. Several groups share it: all take the short way, and where one of them should
-// not have, a loop does all of them again:
+// A function with a long branch that few elements take (sin of huge numbers) would repeat it in the
+// code. Several groups share it: all skip the branch, and if one of them should not have, a loop
+// computes all of them again:
 //
 //   y0, y1, ... = f(x0), f(x1), ... as if the condition were false
 //   if condition(x0) | condition(x1) | ...:
@@ -42,7 +42,7 @@ static MlirOperation long_branch_of(struct emitter *e, MlirOperation function) {
   return (MlirOperation){NULL};
 }
 
-// How many groups share it: what waits for its iteration waits in registers.
+// How many groups share it: their values stay in registers.
 static unsigned groups_sharing(struct emitter *e, MlirOperation op, unsigned pack) {
   unsigned words = 0;
   for (intptr_t k = 0; k < mlirOperationGetNumOperands(op); k++)
@@ -91,7 +91,7 @@ struct sharing {
   LLVMValueRef slow[MAX_SHARED][MAX_SHARED], changed[MAX_SHARED][MAX_SHARED]; // in the loop
 };
 
-// All of them the short way; the condition under which that is wrong.
+// All groups without the branch; returns the condition under which that is wrong.
 static LLVMValueRef emit_fast(struct emitter *e, const struct mapping *s, struct sharing *h,
                               MlirOperation branch) {
   struct skipped_branch skip = {.op = branch};
@@ -105,8 +105,8 @@ static LLVMValueRef emit_fast(struct emitter *e, const struct mapping *s, struct
   return ok ? skip.taken : NULL;
 }
 
-// Argument k of group g: where the short way gives it back as a result, what the loop carries,
-// which is the same until the group's iteration. So it does not wait in a register of its own.
+// Argument k of group g: if the function returns it without the branch, the loop's carried value,
+// which is the same until the group's iteration, so that it takes no register of its own.
 static LLVMValueRef waiting(const struct sharing *h, unsigned g, unsigned k) {
   for (unsigned j = 0; j < h->out; j++)
     if (h->args[g][k] == h->fast[g][j])
@@ -124,7 +124,7 @@ static LLVMValueRef chosen(struct emitter *e, const struct sharing *h, unsigned 
   return v;
 }
 
-// One iteration of the loop: group i anew.
+// One iteration of the loop: computes group i again.
 static bool emit_iteration(struct emitter *e, const struct mapping *s, struct sharing *h,
                            LLVMValueRef i) {
   LLVMValueRef args[MAX_SHARED], ret[MAX_SHARED];

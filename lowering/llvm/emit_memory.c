@@ -34,13 +34,13 @@ LLVMValueRef mask_at(const struct emitted *mask, unsigned r) {
   return LLVMIsAConstantInt(m) && LLVMConstIntGetZExtValue(m) != 0 ? NULL : m;
 }
 
-// One tile.load or tile.store: what its groups of registers share.
+// One tile.load or tile.store: shared by its groups of registers.
 struct transfer {
   MlirOperation op;
   const struct linear_layout *layout;
   struct packing packing, single; // of a group, of one element
   const struct emitted *ptr, *mask;
-  uint32_t skip;      // registers that only repeat others
+  uint32_t skip;      // replicas
   LLVMValueRef owner; // stores: this thread writes; NULL: all do
   bool cut;           // the mask may differ within a group
   LLVMValueRef *all;  // by the group's first register: its mask, once it is known
@@ -61,8 +61,8 @@ static struct transfer transfer_of(struct emitter *e, MlirOperation op, MlirType
   return t;
 }
 
-// The mask of the group at `r`: that of its first register, or where it may be cut, that all are
-// on.
+// The mask of the group at `r`: that of its first register, or, where the mask may cut it, that all
+// are on.
 static LLVMValueRef group_mask(struct emitter *e, const struct transfer *t, unsigned r) {
   LLVMValueRef all = t->all[r];
   if (all)
@@ -94,7 +94,7 @@ static LLVMValueRef is_cut(struct emitter *e, const struct transfer *t, unsigned
               : LLVMConstInt(e->i1, 0, false);
 }
 
-// This thread has a register to access alone.
+// This thread has a register of a group that the mask cuts.
 static LLVMValueRef any_rest(struct emitter *e, const struct transfer *t, unsigned count) {
   LLVMValueRef any = NULL;
   for (unsigned r = 0; r < count; r += t->packing.width) {
@@ -118,8 +118,8 @@ static void load_group(struct emitter *e, const struct transfer *t, const struct
   unpack_elements(e, p, words, ret);
 }
 
-// A branch around the rest costs nothing where no mask cuts, but what it needs must live until
-// then: all elements and masks of the tile. Kernels that spill registers do without.
+// A branch around the rest is free where no mask cuts, but keeps all elements and masks of the tile
+// live. Kernels that spill registers do not have it.
 static bool is_short_of_registers(const struct emitter *e) { return spill_bytes(e->kernel) != 0; }
 
 // The elements of groups that the mask cuts, one by one; the others keep what they have.
@@ -183,8 +183,8 @@ bool emit_store(struct emitter *e, MlirOperation op) {
       store_group(e, &t, &t.packing, r, both(e, group_mask(e, &t, r), t.owner), value->at + r);
   if (!t.cut)
     return true;
-  // Whole groups are there already; inside a branch that few threads take, storing them once more
-  // is cheaper than telling them apart.
+  // Whole groups are stored already; in a branch that few threads take, storing them again is
+  // cheaper than distinguishing them.
   bool branches = !is_short_of_registers(e);
   struct branch br;
   if (branches)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by mma.sync. An instruction takes words of each lane at fixed places of its
-// fragments (base/mma.h); which registers those are is computed from the three layouts: what lane
-// 0 has decides for all, as long as the lanes' and warps' bits move the coordinates of the operands
-// and of the result alike, which is checked. So rows, columns and K may be permuted in any way that
-// both sides share, and lanes may hold copies where the tile is smaller than the instruction.
+// Matrix products by mma.sync. An instruction takes words of each lane at fixed positions of its
+// fragments (base/mma.h); the registers are computed from the three layouts: those of lane 0 hold
+// for all lanes, as long as the lanes' and warps' bits move the coordinates of the operands and of
+// the result alike, which is checked. So rows, columns and K may be permuted in any way that both
+// sides share, and lanes may be replicas where the tile is smaller than the instruction.
 #include "base/mma.h"
 #include "lowering/llvm/dot.h"
 
@@ -80,8 +80,7 @@ static bool layouts_fit(const struct dot *d) {
 
 // ---- words ----
 
-// The vector of two f16 that the word was taken apart by, which the intrinsics of f16 want; else
-// the word.
+// The <2 x half> that the word was unpacked to, the operand type of f16 intrinsics; else the word.
 static LLVMValueRef f16x2_of(struct emitter *e, LLVMValueRef word, LLVMValueRef first) {
   LLVMValueRef v = LLVMIsAExtractElementInst(first) ? LLVMGetOperand(first, 0) : NULL;
   bool same = v && LLVMIsABitCastInst(v) && LLVMGetOperand(v, 0) == word;
@@ -129,7 +128,7 @@ static bool operand_words(struct emitter *e, const struct products *p, bool is_a
   return true;
 }
 
-// Element `i` of half `h` of a lane's part of a tile of the result.
+// Element `i` in row group `h` of a lane's part of a tile of the result.
 static LLVMValueRef *result_element(const struct products *p, unsigned batch, unsigned row_tile,
                                     unsigned column_tile, unsigned h, unsigned i) {
   const struct dot_tile *z = &p->d->acc;
@@ -193,7 +192,7 @@ static void multiply(struct emitter *e, const struct products *p, unsigned batch
   e->target->hooks->mma(e, &m, acc);
 }
 
-// Columns go back and forth, so that neighbouring instructions share an operand.
+// Columns alternate in direction, so that consecutive instructions share an operand.
 static void multiply_all(struct emitter *e, const struct products *p, unsigned batch) {
   for (unsigned k = 0; k < p->steps; k++)
     for (unsigned i = 0; i < p->row_tiles; i++)

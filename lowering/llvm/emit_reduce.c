@@ -40,7 +40,7 @@ static bool combine_pair(struct emitter *e, struct reduction *d, const struct re
   return ok;
 }
 
-// r with a bit of value `set` put in at `bit`.
+// r with a bit of value `set` inserted at `bit`.
 static uint32_t with_bit(uint32_t r, unsigned bit, uint32_t set) {
   uint32_t low = (1u << bit) - 1;
   return (r & ~low) << 1 | set << bit | (r & low);
@@ -75,7 +75,7 @@ static unsigned chained_steps(const struct reduction *d, const struct reduce_pha
   return n > CHAIN_BITS + 1 ? n - CHAIN_BITS : 0;
 }
 
-// The first n steps of the phase at once.
+// The first n steps of the phase together.
 static bool chain_registers(struct emitter *e, struct reduction *d, const struct reduce_phase *p,
                             unsigned n, uint32_t count) {
   LLVMValueRef *sums[REDUCE_MAX_VALUES];
@@ -141,7 +141,7 @@ static bool step_scatter(struct emitter *e, struct reduction *d, const struct re
       LLVMValueRef without = d->x[i][with_bit(to, s->drop, 0)];
       LLVMValueRef with = d->x[i][with_bit(to, s->drop, 1)];
       sent[i][to] = LLVMBuildSelect(e->b, keeps, without, with, "");
-      // Below `to` nothing is read any more: with_bit(to, ...) >= to.
+      // Registers below `to` are not read again: with_bit(to, ...) >= to.
       d->x[i][to] = LLVMBuildSelect(e->b, keeps, with, without, "");
     }
   }
@@ -149,7 +149,7 @@ static bool step_scatter(struct emitter *e, struct reduction *d, const struct re
   return combine_with(e, d, s, got, count / 2);
 }
 
-// Whether the target has an instruction for each of the values: all of them take it, or none.
+// Whether the target has an instruction for each of the values: for all of them, or none.
 static bool reduces_by_warp(struct emitter *e, const struct reduction *d) {
   const struct target_hooks *hooks = e->target->hooks;
   for (unsigned i = 0; i < d->combine.count; i++)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans, as the plan of layouts/layout_scan_plan.h says. Registers that a thread has gone through
-// one by one form a run. Of every run it keeps the total so far, and apart from the elements what
-// lies before the run (`before`), which the elements learn once, in the end. Runs that begin the
-// tile have nothing before them; for some that depends on the thread, so that `before` has a
-// condition.
+// Scans, as the plan of layouts/layout_scan_plan.h says. Registers that a thread has scanned
+// serially form a run. Every run has its total so far, and separately the prefix before it
+// (`before`), which is combined with the elements once, at the end. Runs at the begin of the tile
+// have no prefix; for some that depends on the thread, so that `before` has a condition.
 #include "layouts/layout_scan_plan.h"
 #include "lowering/analysis/collective.h"
 #include "lowering/llvm/partials.h"
@@ -19,7 +18,7 @@ struct scan {
   LLVMValueRef *x[SCAN_MAX_VALUES], *total[SCAN_MAX_VALUES], *before[SCAN_MAX_VALUES];
   LLVMValueRef *has_before; // i1; NULL: nothing is before it
   uint32_t within;          // register bits inside a run
-  uint32_t merged;          // register bits that do not tell totals apart any more
+  uint32_t merged;          // register bits whose totals are merged
 };
 
 static void read_at(const struct scan *s, LLVMValueRef *const *from, uint32_t r,
@@ -38,9 +37,9 @@ static bool is_always(const struct emitter *e, LLVMValueRef cond) {
   return cond == LLVMConstInt(e->i1, 1, false);
 }
 
-// ---- what is before a run ----
+// ---- prefixes of runs ----
 
-// `v` comes right before what is before run r so far.
+// Prepends `v` to the prefix of run r.
 static bool put_before(struct emitter *e, struct scan *s, uint32_t r, const LLVMValueRef *v,
                        LLVMValueRef *ret) {
   LLVMValueRef had = s->has_before[r], old[SCAN_MAX_VALUES];
@@ -56,7 +55,7 @@ static bool put_before(struct emitter *e, struct scan *s, uint32_t r, const LLVM
   return true;
 }
 
-// What changes nothing when it comes before; NULL where there is none.
+// The neutral element; NULL where there is none.
 static LLVMValueRef neutral(enum op_id id, LLVMTypeRef type) {
   unsigned width = LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(type) : 0;
   switch (id) {
@@ -75,7 +74,7 @@ static LLVMValueRef neutral(enum op_id id, LLVMTypeRef type) {
   }
 }
 
-// The values where `cond` holds, else neutral ones. False, and nothing built, when some value has
+// The values where `cond` holds, else neutral ones. False, without building, when some value has
 // none.
 static bool or_neutral(struct emitter *e, const struct scan *s, LLVMValueRef cond,
                        const LLVMValueRef *v, LLVMValueRef *ret) {
@@ -136,7 +135,7 @@ static bool scan_runs(struct emitter *e, struct scan *s) {
   return true;
 }
 
-// Runs of one thread, side by side, become one.
+// Merges adjacent runs of one thread.
 static bool join_registers(struct emitter *e, struct scan *s, unsigned bit) {
   LLVMValueRef always = LLVMConstInt(e->i1, 1, false);
   uint32_t flag = 1u << bit, first = s->reverse ? flag : 0;
@@ -214,8 +213,8 @@ static uint32_t position_at(const struct scan *s, uint32_t i) {
   return s->reverse ? (1u << s->plan.rest_count) - 1 - i : i;
 }
 
-// ret[position]: what is before it in a group whose totals are at loaded[first + position]. The
-// first position has nothing; it gets what the second has.
+// ret[position]: its prefix in a group whose totals are at loaded[first + position]. The first
+// position has none; it gets that of the second.
 static bool prefixes(struct emitter *e, const struct scan *s, LLVMValueRef *const *loaded,
                      uint32_t first, scalars *ret) {
   uint32_t n = 1u << s->plan.rest_count;
@@ -273,7 +272,7 @@ static LLVMValueRef not_first(struct emitter *e, const struct scan *s, uint32_t 
   return any;
 }
 
-// The bits of `index` at the positions that the list names.
+// The bits of `index` at the listed positions.
 static uint32_t spread_bits(uint32_t index, const unsigned *bit, unsigned count) {
   uint32_t r = 0;
   for (unsigned i = 0; i < count; i++)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What asks the device: special registers, and kernels that follow each other in a stream.
+// Special registers, and programmatic dependent launch.
 #include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
 
-// A time on which the way of the program depends is that of one thread.
+// A time that control flow depends on is that of one thread.
 static bool emit_register(struct emitter *e, MlirOperation op) {
   struct emitted *ret = result_of(e, op, 0);
   ret->at[0] = e->target->hooks->special_register(e, op_attr_str(op, "name"));

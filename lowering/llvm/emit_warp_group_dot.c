@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilegpu.warp_group_dot by wgmma (PTX ISA, "wgmma.mma_async"). A warpgroup multiplies tiles of 64
 // rows and N columns; all of K of all of its tiles are one group, and one piece of assembly that
-// begins with a fence and ends with a wait. With `pending` > 0 the accumulators are still being
-// written behind it: until tilegpu.warp_group_dot_wait only products of the same shape use them.
+// begins with a fence and ends with a wait. With `pending` > 0 the accumulators are still written
+// after it: until tilegpu.warp_group_dot_wait only products of the same shape may use them.
 //
-// Operands in shared memory are named by descriptors: where the first element lies, and how far
-// the pieces are apart (layouts/shared.c: nvmma_to_linear has the same order).
+// Operands in shared memory are given by descriptors: the address of the first element, and the
+// strides of the pieces (layouts/shared.c: nvmma_to_linear has the same order).
 //
 //   K contiguous      strips of `swizzle` bytes of K; SBO: 8 rows
 //   K not contiguous  strips of `swizzle` bytes of M or N; LBO: a strip; SBO: 8 elements of K
@@ -175,8 +175,8 @@ static void put_product(struct assembly *s, const struct warp_group_product *p, 
   put_modifiers(s, p);
 }
 
-// The words of A that a lane gives to the product of a row tile at k: rows r and r + 8 of the two
-// halves of 16 elements along K.
+// The words of A that a lane gives to the product of a row tile at k: rows r and r + 8 for each 8
+// of 16 elements along K.
 static void a_words_at(struct emitter *e, const struct warp_group_product *p, unsigned row_tile,
                        uint32_t k, LLVMValueRef ret[A_WORDS]) {
   const struct emitted *a = operand_of(e, p->op, 0);
@@ -315,7 +315,7 @@ static MlirType tile_of(struct emitter *e, MlirOperation op, unsigned i) {
   return type_is_memdesc(e->c, t) ? memdesc_tile(e->c, t) : t;
 }
 
-// IR may be written by hand.
+// The IR may be hand-written.
 static bool fits(struct emitter *e, MlirOperation op) {
   if (!accumulator_fits(e, operand_type(op, 2)))
     return emit_unsupported(e, op, "an accumulator without a layout of wgmma for all warps");
@@ -331,7 +331,7 @@ static bool fits(struct emitter *e, MlirOperation op) {
 
 // ---- without wgmma ----
 
-// The operand in the registers that mma.sync would want.
+// The operand in the register layout of mma.sync.
 static bool read_operand(struct emitter *e, MlirOperation op, unsigned i, MlirType *ret_type,
                          struct emitted *ret) {
   MlirType type = operand_type(op, i);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements handed from thread to thread through the CTA's scratch memory: stored from one layout,
-// loaded into another, with places chosen by layouts/exchange_plan.h so that both sides are wide
-// and free of bank conflicts, or by matrix instructions of the warp. Large tiles go in rounds.
+// Exchanges between threads through the CTA's scratch memory: stored from one layout, loaded into
+// another, at offsets chosen by layouts/exchange_plan.h so that both sides are wide and free of
+// bank conflicts, or by matrix instructions of the warp. Large tiles go in rounds.
 #include "layouts/exchange_plan.h"
 #include "lowering/analysis/convert_scratch.h"
 #include "lowering/llvm/emit.h"
 
 enum { MAX_ELEMENTS = 1 << EXCHANGE_VEC_BITS };
 
-// What the accesses of one side share.
+// Shared by the accesses of one side.
 struct side {
   const struct exchange_side *plan;
   struct packing packing;
@@ -110,7 +110,7 @@ void buffer_store(struct emitter *e, const struct exchange_side *plan, LLVMTypeR
   store_all(e, &s, values);
 }
 
-// The registers without copies of register r's element, for registers that only repeat others.
+// The registers without copies of register r's element, for replicas.
 static uint32_t original(const struct linear_layout *offsets, uint32_t copies, uint32_t r) {
   uint32_t index[LL_NO_IN] = {[LL_REGISTER] = r}, wanted[LL_MAX_OUT], at[LL_MAX_OUT];
   if (!(r & copies))
@@ -227,7 +227,7 @@ static void store_round(struct emitter *e, const struct exchange *x, uint32_t ro
     branch_end(e, &br);
 }
 
-// ret keeps what earlier rounds brought to those who do not take part.
+// ret keeps the results of earlier rounds in threads that do not take part.
 static void load_round(struct emitter *e, const struct exchange *x, uint32_t round,
                        LLVMValueRef *ret) {
   const struct exchange_share *share = &x->rounds.load;
@@ -272,7 +272,7 @@ bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct l
   LLVMValueRef *got = arena_array(e->arena, LLVMValueRef, register_count(to));
   for (uint32_t round = 0; round < 1u << x.rounds.bits; round++) {
     if (round > 0)
-      cta_barrier(e); // what the round before left is still being read
+      cta_barrier(e); // the previous round may still be read
     store_round(e, &x, round, values);
     cta_barrier(e);
     load_round(e, &x, round, got);

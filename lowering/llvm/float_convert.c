@@ -16,8 +16,8 @@ static LLVMValueRef decode(struct emitter *e, LLVMValueRef x, enum dtype from) {
   LLVMValueRef f16x2 = e->target->hooks->fp8_to_f16x2(e, word, from);
   if (f16x2)
     return LLVMBuildExtractElement(e->b, f16x2, const_i32(e, 0), "");
-  // Exponent and digits in an f16's places stand for a value 2^-8 times as large; one
-  // multiplication makes good for that, for subnormals too.
+  // Exponent and mantissa in the positions of f16 are a value 2^-8 times as large; one
+  // multiplication corrects that, for subnormals too.
   LLVMValueRef magnitude = LLVMBuildAnd(e->b, word, const_int(e->i16, 0x7f), "");
   LLVMValueRef placed = LLVMBuildShl(e->b, magnitude, const_int(e->i16, 7), "");
   LLVMValueRef value = LLVMBuildFMul(e->b, LLVMBuildBitCast(e->b, placed, e->f16, ""),
@@ -34,10 +34,10 @@ static LLVMValueRef decode(struct emitter *e, LLVMValueRef x, enum dtype from) {
 
 struct fp8_format {
   unsigned digits, bias;
-  uint32_t largest, overflow; // largest encoding of a number; what larger ones become
+  uint32_t largest, overflow; // largest finite encoding; that of overflow
 };
 
-// Rounds at the last digit: adding half of it (less one if the digit is even) carries into the
+// Rounds to nearest even: adding half of the last bit (less one if it is even) carries into the
 // exponent where it must.
 static LLVMValueRef encode_normal(struct emitter *e, const struct fp8_format *f, LLVMValueRef u) {
   unsigned shift = 23 - f->digits;
@@ -49,8 +49,8 @@ static LLVMValueRef encode_normal(struct emitter *e, const struct fp8_format *f,
   return LLVMBuildLShr(e->b, sum, const_i32(e, shift), "");
 }
 
-// Adding a power of two whose last digit is the smallest subnormal leaves the count of these in the
-// low bits, rounded by the addition itself.
+// Adding a power of two whose last bit is the smallest subnormal leaves the multiple of it in the
+// low bits, rounded by the addition.
 static LLVMValueRef encode_subnormal(struct emitter *e, const struct fp8_format *f,
                                      LLVMValueRef u) {
   uint32_t magic = (127 + 23 + 1 - f->bias - f->digits) << 23;
@@ -60,7 +60,7 @@ static LLVMValueRef encode_subnormal(struct emitter *e, const struct fp8_format 
   return LLVMBuildSub(e->b, sum, const_i32(e, magic), "");
 }
 
-// What lies from halfway between the largest number and infinity on becomes infinite; instructions
+// Values from halfway between the largest number and infinity on become infinite; instructions
 // saturate there.
 static LLVMValueRef overflow_to_infinity(struct emitter *e, LLVMValueRef x, LLVMValueRef byte) {
   LLVMTypeRef t = LLVMTypeOf(x);
@@ -128,7 +128,7 @@ static LLVMValueRef encode(struct emitter *e, LLVMValueRef x, enum dtype to) {
 
 // ---- rounding toward zero ----
 
-// Rounds to nearest and, where that went away from zero, takes the neighbour.
+// Rounds to nearest, and if that went away from zero takes the next value toward zero.
 static LLVMValueRef truncate_toward_zero(struct emitter *e, LLVMValueRef x, LLVMTypeRef to) {
   LLVMTypeRef from = LLVMTypeOf(x);
   LLVMValueRef nearest = LLVMBuildFPTrunc(e->b, x, to, "");
@@ -141,8 +141,8 @@ static LLVMValueRef truncate_toward_zero(struct emitter *e, LLVMValueRef x, LLVM
   return from_bits(e, LLVMBuildSelect(e->b, above, down, bits, ""), to);
 }
 
-// f64 to f32 so that rounding once more is as good as rounding once: toward zero, with the last
-// digit set where something was cut off ("round to odd").
+// f64 to f32 by round-to-odd, so that rounding again is as good as rounding once: toward zero, with
+// the last bit set if inexact.
 static LLVMValueRef truncate_to_odd(struct emitter *e, LLVMValueRef x) {
   LLVMValueRef cut = truncate_toward_zero(e, x, e->f32);
   LLVMValueRef inexact =
@@ -154,8 +154,8 @@ static LLVMValueRef truncate_to_odd(struct emitter *e, LLVMValueRef x) {
 
 // ---- any of them ----
 
-// A bf16 is the upper half of an f32. Said so, the two of a word are one operation each; ptxas
-// takes three for conversions of both.
+// A bf16 is the upper half of an f32. As shift and mask, the two of a word take one operation each;
+// ptxas takes three for conversions of both.
 static LLVMValueRef extend(struct emitter *e, LLVMValueRef x, LLVMTypeRef to) {
   LLVMTypeRef from = LLVMTypeOf(x);
   if (LLVMGetTypeKind(from) != LLVMBFloatTypeKind || to != e->f32)

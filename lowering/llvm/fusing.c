@@ -15,8 +15,8 @@ static bool is_move(enum op_id id) {
   }
 }
 
-// Whether the value is a product that was moved to other elements since: whether it is then still
-// in the registers of who made it, layouts decide.
+// Whether the value is a product that was moved to other elements: whether it is still in the same
+// thread depends on layouts.
 static bool is_moved_product(struct emitter *e, MlirValue v, bool is_moved) {
   if (!mlirValueIsAOpResult(v))
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts as arithmetic: where the elements of a thread's registers are in their tensor. A layout
-// is linear, so an index is one value that depends on the thread alone, xor a constant for each
+// Layouts as arithmetic: the coordinates of the elements in a thread's registers. A layout is
+// linear, so an index is one value that depends on the thread alone, xor a constant for each
 // register; where they have no bits in common (nearly always) the xor is written as an addition,
 // which LLVM folds into addresses.
 #include "lowering/analysis/scratch.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Narrow tiles through loops. An f16 or bf16 in a register of its own takes as much of the register
-// file as a float; where a tile of 8- or 16-bit elements lives through a loop, carried or used in
-// it, it does so packed into words of 32 bits, and the body takes the words apart where it begins.
-// Only what the optimiser needs to see is built: packing what was just unpacked folds to the words
-// that were loaded.
+// file as a float; a tile of 8- or 16-bit elements that is live through a loop, carried or used in
+// it, is packed into words of 32 bits, which the body unpacks at its begin. Packing of values just
+// unpacked folds to the words that were loaded.
 #include "lowering/llvm/narrow.h"
 
 static bool find_packing(struct emitter *e, MlirValue v, struct packing *ret) {
@@ -47,7 +46,7 @@ void narrow_unpack(struct emitter *e, const struct narrow_tile *n, MlirValue as)
   unpack_elements(e, &n->packing, n->words, value_bind(e, as)->at);
 }
 
-// ---- tiles of outside that a loop uses ----
+// ---- tiles from outside that a loop uses ----
 
 struct search {
   struct emitter *e;
@@ -67,7 +66,7 @@ static bool is_inside(MlirOperation loop, MlirValue v) {
 
 static bool search_op(MlirOperation op, void *user) {
   struct search *s = user;
-  if (mlirOperationEqual(op, s->loop)) // its own operands are read before it
+  if (mlirOperationEqual(op, s->loop)) // operands of the loop are read before it
     return true;
   for (intptr_t i = 0, n = mlirOperationGetNumOperands(op); i < n; i++) {
     MlirValue v = mlirOperationGetOperand(op, i);

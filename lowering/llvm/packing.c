@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements as words of memory: elements narrower than 32 bits are packed into one or more words, so
-// that those who emit accesses see only "so many words of so many bits".
+// that accesses are emitted as a number of words of one width.
 #include "lowering/llvm/emit.h"
 
 static unsigned bits_in_memory(struct emitter *e, LLVMTypeRef t) {
@@ -22,8 +22,7 @@ struct packing packing_of(struct emitter *e, LLVMTypeRef element, unsigned width
   return p;
 }
 
-// Parts of a word: f16 and bf16 stay floats, so that their vectors meet the arithmetic on pairs of
-// them.
+// Parts of a word: f16 and bf16 stay floats, so that their vectors match packed arithmetic.
 static LLVMTypeRef part_type(struct emitter *e, const struct packing *p) {
   bool is_half_precision = p->element == e->f16 || p->element == e->bf16;
   return is_half_precision ? p->element : LLVMIntTypeInContext(e->llvm, p->bits);
@@ -33,8 +32,8 @@ static LLVMValueRef element_bits(struct emitter *e, const struct packing *p, LLV
   return p->element == e->i1 ? LLVMBuildZExt(e->b, x, e->i8, "") : to_bits(e, x);
 }
 
-// The word that was taken apart to these elements, so that nothing is built for what goes from
-// memory to a matrix instruction; NULL: they come from elsewhere.
+// The word that these elements were unpacked from, so that no code is built from memory to a matrix
+// instruction; NULL: there is none.
 static LLVMValueRef unpacked_from(const struct packing *p, const LLVMValueRef *x,
                                   LLVMTypeRef word) {
   LLVMValueRef v = NULL;

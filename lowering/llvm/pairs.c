@@ -9,7 +9,7 @@ LLVMValueRef pair_of(struct emitter *e, LLVMValueRef x, LLVMValueRef y) {
   return LLVMBuildInsertElement(e->b, v, y, const_i32(e, 1), "");
 }
 
-// f16 has packed arithmetic everywhere, bf16 all of it from sm_90 on.
+// f16 has packed arithmetic on all targets, bf16 complete from sm_90 on.
 static bool packs_arithmetic(struct emitter *e, enum op_id id, enum dtype t) {
   if (t != DTYPE_F16 && (t != DTYPE_BF16 || e->target->sm < 90))
     return false;

@@ -5,7 +5,7 @@
 #include "layouts/exchange_plan.h"
 #include "lowering/analysis/collective.h"
 
-// All partial results of an element side by side, for wide loads.
+// Stores the partial results of an element consecutively, for wide loads.
 static struct linear_layout side_by_side(const struct partials *p) {
   struct linear_layout shared = ll_empty(p->from->out_count, p->from->out_bits);
   uint32_t image[LL_MAX_OUT] = {0};
@@ -31,7 +31,7 @@ static unsigned wavefronts(const struct exchange_plan *x, unsigned bits,
          exchange_wavefronts(&x->load, bits, 0);
 }
 
-// The better of two addressings: free of conflicts, or with the widest loads.
+// The better of two layouts: free of conflicts, or with the widest loads.
 static bool choose_exchange(const struct partials *p, unsigned bits, struct exchange_plan *ret) {
   struct linear_layout shared = side_by_side(p);
   struct exchange_plan wide;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partial results of reductions and scans, handed to all threads that want them by one exchange
-// through shared memory.
+// Partial results of reductions and scans, distributed to all threads that need them by one
+// exchange through shared memory.
 #ifndef TILE_LOWERING_LLVM_PARTIALS_H
 #define TILE_LOWERING_LLVM_PARTIALS_H
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of instructions within a block. The emission goes op by op, each over all registers of
-// a tile, so that what a chain of ops computes in between lives once for every register. Here pure
-// instructions move down to the first that needs them: all of one register's chain, then the
-// next's, and sums of many registers from the leaves up. LLVM and ptxas keep that order by and
-// large.
+// a tile, so that intermediate values of a chain of ops are live for every register at once. Here
+// pure instructions move down to their first user: all of one register's chain, then the next's,
+// and sums of many registers from the leaves up. LLVM and ptxas keep that order by and large.
 //
 //   %a0 = sub %x0   %a1 = sub %x1   %b0 = exp %a0   %b1 = exp %a1   %s = add %b0, %b1
 //   ->  %a0 = sub %x0   %b0 = exp %a0   %a1 = sub %x1   %b1 = exp %a1   %s = add %b0, %b1
 //
-// Accesses to memory, barriers, shuffles and other effects keep their order, but for those of
+// Accesses to memory, barriers, shuffles and other effects keep their order, except those of
 // spilled rows, which no other thread touches (spill.c): loads stand where they are needed, stores
 // as soon as they can. Only functions that spill are scheduled: in others registers are not short.
 #include "base/vec.h"
@@ -21,8 +20,8 @@ struct schedule {
   struct map waiting;                   // pure instruction that has not been emitted yet -> itself
   VEC(LLVMValueRef) order;              // of the block, as it was
   VEC(size_t) rows;                     // where in `order` the stores of spilled rows are
-  bool remakes;                         // conditions are made anew rather than kept
-  struct map fresh; // emitted since the last barrier, or made anew -> what to use
+  bool remakes;                         // conditions are recomputed rather than kept
+  struct map fresh; // emitted since the last barrier, or recomputed -> the value to use
 };
 
 static bool calls(LLVMValueRef call, const char *prefix) {
@@ -36,7 +35,7 @@ static bool has_no_effect(const struct schedule *s, LLVMValueRef call) {
   LLVMValueRef callee = LLVMGetCalledValue(call);
   bool is_function = LLVMIsAFunction(callee) != NULL;
   unsigned all = LLVMAttributeFunctionIndex;
-  if (calls(call, "llvm.nvvm.mma.")) // all lanes of a warp must be there, and are in all of a block
+  if (calls(call, "llvm.nvvm.mma.")) // all lanes of a warp must take part
     return true;
   if (LLVMGetCallSiteEnumAttribute(call, all, s->convergent) ||
       (is_function && LLVMGetEnumAttributeAtIndex(callee, all, s->convergent)))
@@ -86,8 +85,7 @@ static bool is_cheap(LLVMValueRef i) {
   }
 }
 
-// A copy that neither LLVM nor ptxas knows to be one, so that they do not merge what is made from
-// it with what was made before.
+// An opaque copy, so that LLVM and ptxas do not merge values computed from it with earlier ones.
 static LLVMValueRef opaque_copy(struct schedule *s, LLVMValueRef v) {
   LLVMTypeRef type = LLVMTypeOf(v);
   if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(type) != 32)
@@ -103,8 +101,8 @@ static LLVMValueRef opaque_copy(struct schedule *s, LLVMValueRef v) {
   return copy;
 }
 
-// The value as made in this block, behind its last barrier: predicate registers are few, and masks
-// that wait for the stores at the end would take a register each.
+// The value recomputed in this block, after its last barrier: predicate registers are few, and
+// masks kept for the stores at the end would take one each.
 static LLVMValueRef remade(struct schedule *s, LLVMValueRef v) {
   LLVMValueRef fresh = LLVMIsAInstruction(v) ? ptrmap_get(&s->fresh, v) : v;
   if (fresh)
@@ -137,7 +135,7 @@ struct visit {
   int operand;
 };
 
-// Behind what it needs; without recursion, since chains may be long.
+// Emits its operands first; without recursion, since chains may be long.
 static void emit_now(struct schedule *s, LLVMValueRef instruction) {
   VEC(struct visit) stack = {0};
   vec_push(s->a, &stack, (struct visit){instruction, 0});
@@ -179,9 +177,9 @@ static bool spills_row(const struct schedule *s, LLVMValueRef i) {
   return LLVMGetInstructionOpcode(i) == LLVMStore && row_of(s, i);
 }
 
-// Stores of rows go up behind the last instruction with an effect that they depend on: the sooner
-// they stand, the sooner their registers are free. ret_behind: for each instruction, 1 + the index
-// of that one, 0 without one.
+// Stores of rows move up to the last instruction with an effect that they depend on: the sooner
+// they are, the sooner their registers are free. ret_behind: for each instruction, 1 + the index of
+// that one, 0 without one.
 static void find_depths(struct schedule *s, size_t *ret_behind) {
   struct map depth = {0}, last_store = {0}; // instruction, row -> 1 + index
   for (size_t k = 0; k < s->order.len; k++) {
@@ -200,7 +198,7 @@ static void find_depths(struct schedule *s, size_t *ret_behind) {
   }
 }
 
-// The store at index k; what was loaded from its row before is loaded by now.
+// The store at index k; earlier loads of its row are emitted by now.
 static void emit_row(struct schedule *s, size_t k) {
   LLVMValueRef store = s->order.at[k], row = row_of(s, store);
   for (size_t f = 0; f < k; f++)
@@ -239,7 +237,7 @@ static void schedule_block(struct schedule *s, LLVMBasicBlockRef block) {
     LLVMValueRef i = s->order.at[k];
     if (is_pure(s, i) || spills_row(s, i))
       continue;
-    // What is computed before a barrier stays there: its operands may be many, and end there.
+    // Instructions before a barrier stay there: their operands may be many, and die there.
     if (is_barrier(i) || LLVMIsATerminatorInst(i))
       for (; emitted < k; emitted++)
         emit_if_waiting(s, s->order.at[emitted]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CTA's shared memory as emissions see it: their op's scratch, and accesses to it.
+// The CTA's shared memory: scratch of ops, buffers, and accesses.
 #include "lowering/analysis/liveness.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
@@ -24,7 +24,7 @@ LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset) {
 
 // ---- scratch with two slots, alternating with a loop ----
 
-// What loops being emitted carry: the distance of the slots in odd iterations, 0 in even ones.
+// Carried by loops being emitted: the distance of the slots in odd iterations, 0 in even ones.
 struct double_buffer {
   uint32_t distance;
   LLVMValueRef above;
@@ -89,7 +89,7 @@ LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes) 
     e->shared_bytes = end;
     e->shared_op = op;
   }
-  // A second exchange of one op: its threads may still read what the first one left.
+  // A second exchange of one op: its threads may still read the first one's data.
   if (is_planned(e) && mlirOperationEqual(op, e->scratch_op))
     cta_barrier(e);
   e->scratch_op = op;
@@ -107,7 +107,7 @@ void cta_barrier(struct emitter *e) {
   e->target->hooks->barrier(e);
 }
 
-// Whoever uses the memory next has the barrier of insert-barriers in front of it.
+// insert-barriers puts a barrier before the next use of the memory.
 void scratch_end(struct emitter *e) {
   if (!is_planned(e))
     cta_barrier(e);

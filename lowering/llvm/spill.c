@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers that wait in shared memory while the thread does something else: stored once they are
-// computed, loaded by each op that uses them. Every thread has its own 16 bytes in each row.
-// Accesses are volatile so that LLVM and ptxas keep them where schedule.c puts them: loads that go
-// up take back the registers that were freed.
+// Registers spilled to shared memory: stored once they are computed, loaded by each op that uses
+// them. Every thread has its own 16 bytes in each row. Accesses are volatile so that LLVM and ptxas
+// keep them where schedule.c puts them: loads that move up would occupy the freed registers again.
 #include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
 
@@ -10,7 +9,7 @@ enum { MOST_PER_ROW = 8 };
 
 struct spilled {
   struct packing packing; // of a row
-  uint32_t copies;        // registers that only repeat others
+  uint32_t copies;        // replicas
   uint32_t row, rows;
 };
 
@@ -28,7 +27,7 @@ unsigned spill_kind(LLVMContextRef llvm) {
   return LLVMGetMDKindIDInContext(llvm, "tile.spilled", strlen("tile.spilled"));
 }
 
-// Tells the scheduler which row this accesses.
+// Marks the row of the access, for schedule.c.
 static void mark_row(struct emitter *e, LLVMValueRef access, uint32_t row) {
   LLVMMetadataRef number = LLVMValueAsMetadata(const_i32(e, row));
   LLVMMetadataRef node = LLVMMDNodeInContext2(e->llvm, &number, 1);
@@ -36,7 +35,7 @@ static void mark_row(struct emitter *e, LLVMValueRef access, uint32_t row) {
   LLVMSetVolatile(access, true);
 }
 
-// The register that follows r and is no copy.
+// The next register after r that is no replica.
 static uint32_t next_register(const struct spilled *p, uint32_t r) {
   do
     r++;
@@ -90,7 +89,7 @@ const struct emitted *reload_spilled(struct emitter *e, const struct emitted *x)
     for (unsigned i = 0; i < p->packing.width; i++, r = next_register(p, r))
       fresh->at[r] = elements[i];
   }
-  // Copies of what was fetched are looked up again by their original.
+  // Replicas take the value of their original.
   for (uint32_t i = 0; i < x->count; i++)
     for (uint32_t k = 0; (i & p->copies) && k < x->count; k++)
       if (!(k & p->copies) && x->at[i] == x->at[k])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// accelerate-dot: matrix products that the target has an instruction for (base/mma.def) take the
-// layouts that it dictates. The accumulator becomes `mma`, the operands `dot_op` of it; everything
-// is converted around the product, and remove-layout-conversions then lets the layouts flow.
+// accelerate-dot: matrix products that the target has an instruction for (base/mma.def) get the
+// layouts of that instruction. The accumulator becomes `mma`, the operands `dot_op` of it;
+// everything is converted around the product, and remove-layout-conversions then propagates the
+// layouts.
 //
 //   %d = tile.dot %a, %b, %c : dot_op<0, blocked>, dot_op<1, blocked>, blocked
 //   =>
@@ -9,12 +10,11 @@
 //   %c' = convert_layout %c : mma
 //   %d' = tile.dot %a', %b', %c' : mma           %d = convert_layout %d' : blocked
 //
-// Each element of an operand is fetched once for a warp that needs it, so the part of a warp should
-// be square. Where a product feeds another one (attention), a warp has whole rows: then the result
-// becomes an operand without leaving the registers.
+// Each warp loads the operands of its part, so that part should be square. Where a product feeds
+// another one (attention), a warp has whole rows: the result then becomes an operand in registers.
 //
-// Elements that were narrower in memory are held as many to a lane as were loaded in 32 bits, so
-// that they are widened where they are: k then counts in another order, the same in both operands.
+// Of elements that are narrower in memory a lane holds as many neighbours as 32 bits have, so that
+// they are extended in place: K is then permuted, in both operands alike.
 //
 // On sm_90a, products with 64 rows a warpgroup take the layout of wgmma (version
 // 3); warp-group-dot then makes them read their operands from shared memory.
@@ -31,7 +31,7 @@ struct state {
   struct pass_context *p;
   struct ir_context *c;
   VEC(MlirOperation) dots;
-  struct map seen; // MlirValue.ptr -> non-NULL: values that the walk under way has met
+  struct map seen; // MlirValue.ptr -> non-NULL: values visited by the current walk
 };
 
 struct choice {
@@ -63,7 +63,7 @@ static bool is_fp8(enum dtype t) {
   return t == DTYPE_F8E5 || t == DTYPE_F8E4NV || t == DTYPE_F8E4B15;
 }
 
-// What the instruction gets of operand i: of f32 in a precision that f32-dot-split makes, the
+// The type of operand i of the instruction: for f32 in a precision of f32-dot-split, that of the
 // pieces.
 static enum dtype multiplied_as(MlirOperation dot, intptr_t i) {
   struct str precision = op_attr_str(dot, "input_precision");
@@ -72,9 +72,9 @@ static enum dtype multiplied_as(MlirOperation dot, intptr_t i) {
   return t == DTYPE_F32 && bf16 ? DTYPE_BF16 : t;
 }
 
-// From Hopper on mma.sync has 8-bit floats in name only: ptxas makes two products of f16 and
-// additions of each. Products of f16 leave the additions out (128x128x128, 8 warps: 396
-// instructions an iteration instead of 652).
+// From Hopper on ptxas expands mma.sync of 8-bit floats to two products of f16 and additions.
+// Products of f16 avoid the additions (128x128x128, 8 warps: 396 instructions an iteration instead
+// of 652).
 static bool makes_fp8_of_halves(unsigned sm) { return sm >= 90; }
 
 static struct choice choose(struct state *s, MlirOperation dot) {
@@ -101,10 +101,10 @@ static struct choice choose(struct state *s, MlirOperation dot) {
   return x;
 }
 
-// ---- how many neighbours a lane holds along K ----
+// ---- k_width ----
 
 // Follows `v` to where it was loaded; *ret gets the bits of the narrowest element on the way.
-// False: it is made of another product, whose layout says how it is held.
+// False: it comes from another product, whose layout decides.
 static bool narrowest_load(struct state *s, MlirValue v, unsigned *ret) {
   MlirOperation def = value_def(v);
   if (mlirOperationIsNull(def) || is_seen(s, v) || !type_is_tensor(mlirValueGetType(v)))
@@ -124,7 +124,7 @@ static bool narrowest_load(struct state *s, MlirValue v, unsigned *ret) {
   return true;
 }
 
-// At least a register's worth, at most what K leaves for the 4 lanes and 2 steps of a fragment.
+// At least the elements of a register, at most K / (4 lanes * 2 steps) of a fragment.
 static unsigned choose_k_width(struct state *s, MlirOperation dot, const struct choice *x) {
   unsigned word = x->instruction->a == DTYPE_F64 ? 64 : 32;
   unsigned own = word / dtype_bits(x->instruction->a), widest = own;
@@ -142,9 +142,9 @@ static unsigned choose_k_width(struct state *s, MlirOperation dot, const struct 
   return widest;
 }
 
-// ---- which warp has what ----
+// ---- warps ----
 
-// Does what `v` holds become operand A of a product in the same block?
+// Does `v` become operand A of a product in the same block?
 static bool feeds_product(struct state *s, MlirValue v, MlirBlock block) {
   if (is_seen(s, v))
     return false;
@@ -162,7 +162,7 @@ static bool feeds_product(struct state *s, MlirValue v, MlirBlock block) {
   return false;
 }
 
-// Is `v`, operand A of a product in `block`, made of another one there?
+// Is `v`, operand A of a product in `block`, computed from another product there?
 static bool is_fed(struct state *s, MlirValue v, MlirBlock block) {
   MlirOperation def = value_def(v);
   if (mlirOperationIsNull(def) || is_seen(s, v) ||
@@ -202,7 +202,7 @@ static void place_warps(struct state *s, MlirOperation dot, uint32_t *ret) {
     else if (wide > 1)
       ret[n] *= 2;
     else
-      ret[m] *= 2; // more warps than the tile has work for: copies
+      ret[m] *= 2; // more warps than parts of the tile: replication
   }
 }
 
@@ -235,7 +235,7 @@ static MlirValue source_of(struct state *s, MlirValue v) {
   return converted ? mlirOperationGetOperand(def, 0) : v;
 }
 
-// Is K the contiguous dimension of the operand, as it is loaded?
+// Whether K is the contiguous dimension of the operand's load.
 static bool has_k_inside(struct state *s, MlirOperation dot, intptr_t i) {
   MlirValue v = mlirOperationGetOperand(dot, i);
   for (MlirValue from = source_of(s, v); !mlirValueEqual(from, v); from = source_of(s, v))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // allocate-shared: writes the offset in the CTA's shared memory of every buffer and every op's
-// scratch onto the ops. lowering/plan/shared_allocation.h decides the offsets; spilled registers
-// (spill-to-shared) follow after all of them.
+// scratch to the ops. lowering/plan/shared_allocation.h decides the offsets; spilled registers
+// (spill-to-shared) come after them.
 //
 //   %1 = tilegpu.local_alloc ...        %1 = tilegpu.local_alloc {tilegpu.shared_offset = 0}
 //   %2 = tile.reduce ...            ->  %2 = tile.reduce {tilegpu.shared_offset = 8192}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // assign-layouts: from `tile` to `tilegpu`. Every tile gets the default blocked layout of its
-// shape, so elementwise ops agree at once; around shape ops and reductions, whose two sides are
-// tied to each other, conversions are inserted. Later passes choose better layouts and remove them.
+// shape, so elementwise ops need no conversions; around shape ops and reductions, whose operand and
+// result layouts depend on each other, conversions are inserted. Later passes choose better layouts
+// and remove them.
 //
 //   %e = tile.expand_dims %r {axis = 1}        %c = tilegpu.convert_layout %r : blocked -> slice<1>
 //                                        =>    %e = tile.expand_dims %c {axis = 1}
 //
-// A matrix product gets the form that needs no tensor cores: the accumulator is blocked, a square
-// of elements a thread, and the operands are what such a thread multiplies.
+// A matrix product gets layouts for fma: the accumulator is blocked, with a square of elements per
+// thread, and the operands are dot_op of it.
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
@@ -25,8 +26,7 @@ static void assign(struct state *s, MlirValue v) {
   layout_set(s->p->c, v, layout_default(s->p->c, type, s->p->num_warps));
 }
 
-// The type of a function follows its arguments; what it returns gets the default layouts that
-// every tile in it has.
+// The type of a function follows its arguments; its results get the default layouts.
 static void retype_function(struct state *s, MlirOperation func) {
   struct ir_context *c = s->p->c;
   MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
@@ -74,7 +74,7 @@ static bool assign_op(MlirOperation op, void *user) {
   }
 }
 
-// expand_dims, broadcast and split fetch their operand in the layout that the result dictates.
+// expand_dims, broadcast and split need their operand in the layout given by the result.
 static void convert_operand(struct state *s, MlirOperation op) {
   struct ir_context *c = s->p->c;
   MlirValue operand = mlirOperationGetOperand(op, 0);
@@ -88,8 +88,7 @@ static void convert_operand(struct state *s, MlirOperation op) {
   mlirOperationSetOperand(op, 0, build_convert_layout(&b, operand, need));
 }
 
-// reshape, trans, join and reduce leave the elements where they are; their results are converted to
-// the default.
+// reshape, trans, join and reduce do not move elements; their results are converted to the default.
 static void convert_results(struct state *s, MlirOperation op) {
   struct ir_context *c = s->p->c;
   MlirType operand = mlirValueGetType(mlirOperationGetOperand(op, 0));
@@ -121,9 +120,9 @@ struct repetition {
   int64_t left[LL_MAX_OUT];
 };
 
-// The dimension along which twice as many lanes or warps do most good: different products of a
-// batch share nothing; of one product, a thread's part should be square. Without any work left,
-// rows are held twice.
+// The dimension along which to double lanes or warps: products of a batch share nothing, so the
+// batch first; within a product, a thread's part should be square. Beyond the tile, rows are
+// replicated.
 static unsigned next_dim(const struct repetition *r) {
   unsigned m = r->rank - 2, n = r->rank - 1;
   if (r->rank == 3 && r->left[0] > 1)
@@ -136,8 +135,8 @@ static void deal(struct repetition *r, unsigned d, uint32_t *count) {
   r->left[d] = r->left[d] > 1 ? r->left[d] / 2 : 1;
 }
 
-// Each element of an operand that a thread fetches is used once for every row or column it has.
-// Eight lanes side by side read 128 bytes of B at once.
+// Each operand element that a thread loads is used once for every row or column it has. Eight
+// neighbouring lanes read 128 bytes of B at once.
 static MlirAttribute layout_of_product(struct ir_context *c, MlirType acc, uint32_t num_warps) {
   struct encoding e = {.kind = ENC_BLOCKED, .rank = tensor_rank(acc)};
   struct repetition r = {.rank = e.rank};

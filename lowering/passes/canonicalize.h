@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of canonicalize share. A rule looks at one op and answers the value that replaces
-// its result, or a null value when it does not apply; it may build ops before the op it looks at.
+// What the files of canonicalize share. A rule takes an op and returns the value that replaces its
+// result, or null when it does not apply; it may build ops before that op.
 #ifndef TILE_LOWERING_PASSES_CANONICALIZE_H
 #define TILE_LOWERING_PASSES_CANONICALIZE_H
 
@@ -19,7 +19,7 @@ static inline MlirValue operand(MlirOperation op, intptr_t i) {
 static inline MlirType result_type(MlirOperation op) {
   return mlirValueGetType(mlirOperationGetResult(op, 0));
 }
-// `v` is the result of an op `id`; its op then, else null.
+// The op that defines `v` if it is an `id`; else null.
 static inline MlirOperation def_of(struct ir_context *c, MlirValue v, enum op_id id) {
   MlirOperation def = value_def(v);
   return !mlirOperationIsNull(def) && op_is(c, def, id) ? def : (MlirOperation){NULL};

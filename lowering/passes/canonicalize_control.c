@@ -7,8 +7,7 @@ static MlirBlock block_of(MlirOperation op, intptr_t region) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region));
 }
 
-// Moves what stands in `block` before `op`; the terminator's operands replace op's results, and op
-// goes.
+// Inlines `block` before `op`; the terminator's operands replace op's results, and op is erased.
 static void inline_block(MlirOperation op, MlirBlock block) {
   MlirBlock to = mlirOperationGetBlock(op);
   MlirOperation end = mlirBlockGetTerminator(block);
@@ -50,7 +49,7 @@ static bool select_instead(struct canon *k, MlirOperation op) {
   return true;
 }
 
-// A result that both branches give the same value, from outside, is that value.
+// A result that is the same value in both branches, from outside, is that value.
 static bool forward_common(MlirOperation op) {
   bool changed = false;
   for (intptr_t i = 0, n = mlirOperationGetNumResults(op); i < n; i++) {
@@ -65,7 +64,7 @@ static bool forward_common(MlirOperation op) {
   return changed;
 }
 
-// Constants of branches stand in front: then a branch may be nothing but its results.
+// Hoists constants of branches, so that a branch may consist of its yield only.
 static bool hoist_constants(struct canon *k, MlirOperation op) {
   bool changed = false;
   for (intptr_t r = 0; r < 2; r++) {
@@ -160,7 +159,7 @@ static bool passes_on(MlirOperation op, MlirValue arg, MlirValue next) {
   return mlirValueEqual(operand(condition, mlirBlockArgumentGetArgNumber(next) + 1), arg);
 }
 
-// A carried value that comes back as it went is its initial value throughout.
+// A carried value that is yielded unchanged is its initial value throughout.
 static bool forward_unchanged_while(MlirOperation op) {
   bool changed = false;
   MlirBlock before = block_of(op, 0);
@@ -188,7 +187,7 @@ static bool is_outside(MlirOperation loop, MlirValue v) {
   return true;
 }
 
-// What is passed on from outside the loop need not be passed; nor what is passed on twice.
+// Removes results of the loop that are defined outside it, and duplicates.
 static bool forward_passed(MlirOperation op) {
   bool changed = false;
   MlirBlock after = block_of(op, 1);
@@ -215,7 +214,7 @@ static bool forward_passed(MlirOperation op) {
   return changed;
 }
 
-// A loop whose condition fails at once runs only what computes it.
+// A loop whose condition is false at once is its `before` region only.
 static bool canon_while(struct canon *k, MlirOperation op) {
   int64_t known;
   MlirOperation condition = mlirBlockGetTerminator(block_of(op, 0));

@@ -31,7 +31,7 @@ static MlirValue identity(struct canon *k, MlirOperation op, enum op_id id) {
 
 static bool is_bitcast(enum op_id id) { return id == OP_ARITH_BITCAST || id == OP_TILE_BITCAST; }
 
-// outer(inner(x)) where the two undo each other, or make one step.
+// outer(inner(x)) where the two cancel, or are one cast.
 static MlirValue undo(struct canon *k, MlirOperation op, enum op_id id) {
   MlirType to = result_type(op);
   bool free_when_same = is_bitcast(id) || id == OP_TILE_FP_TO_FP;

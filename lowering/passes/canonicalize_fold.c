@@ -61,7 +61,7 @@ static bool float_binary(enum op_id id, double x, double y, double *ret) {
   default: return false;
   }
   if (isnan(*ret))
-    *ret = (double)NAN; // not the CPU's sign of it
+    *ret = (double)NAN; // the CPU may compute one with the sign set
   return true;
 }
 
@@ -133,7 +133,7 @@ static MlirValue fold_int_unary(struct folding *f, enum op_id id, struct number 
   switch (id) {
   case OP_ARITH_SITOFP:
   case OP_ARITH_UITOFP: {
-    // Beyond 2^53 an integer is rounded on its way into a double already.
+    // Beyond 2^53 an integer is already rounded to double.
     int64_t v = id == OP_ARITH_SITOFP ? s : (int64_t)zero_extend(x.i, bits);
     bool exact = v > -(INT64_C(1) << 53) && v < (INT64_C(1) << 53);
     return exact && (v >= 0 || id == OP_ARITH_SITOFP) ? made_float(f, (double)v) : no_value();

@@ -10,7 +10,7 @@ static unsigned bits_of(struct canon *k, MlirValue v) {
 
 static bool is_all_ones(struct canon *k, MlirValue v) { return is_const_int(k, v, -1); }
 
-// ---- constants stand on the right ----
+// ---- constants to the right ----
 
 static bool commutes(enum op_id id) {
   switch (id) {
@@ -120,7 +120,7 @@ static MlirValue identity(struct canon *k, MlirOperation op, enum op_id id) {
     v = with_itself(k, op, id);
   if (!mlirValueIsNull(v) || id == OP_ARITH_CMPI || !value_const_int(k->c, y, &constant))
     return v;
-  // In i1 one is all ones: the same value twice, and both sets of rules hold.
+  // In i1 one is also all ones: both sets of rules apply.
   if (is_const_int(k, y, 0))
     v = with_zero(id, x, y);
   if (mlirValueIsNull(v) && is_const_int(k, y, 1))
@@ -153,7 +153,7 @@ static MlirValue reassociate(struct canon *k, MlirOperation op, enum op_id id) {
 
 // ---- comparisons against what is known of a range ----
 
-// tile.make_range against a constant: every lane agrees when the range lies on one side of it.
+// tile.make_range against a constant: the result is uniform when the range lies on one side of it.
 static MlirValue compare_range(struct canon *k, MlirOperation op) {
   int64_t bound;
   MlirOperation range = def_of(k->c, operand(op, 0), OP_TILE_MAKE_RANGE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// canonicalize: tiles whose lanes are all equal stay scalars as long as possible; shape ops and
-// layout conversions that undo each other or do nothing go.
+// canonicalize: tiles of equal elements stay scalars as long as possible; shape ops and layout
+// conversions that cancel or do nothing are removed.
 #include "lowering/passes/canonicalize.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -51,7 +51,7 @@ static MlirValue uniform_as(struct canon *k, MlirOperation op, MlirValue v, Mlir
 static MlirValue scalar_op(struct canon *k, MlirOperation op, enum op_id id) {
   intptr_t n = mlirOperationGetNumOperands(op);
   if (!(op_info(id)->flags & OP_EW) || !type_is_tensor(result_type(op)) || n < 1 || n > 3 ||
-      id == OP_TILE_MAP || id == OP_TILE_INLINE_ASM) // those may have several results
+      id == OP_TILE_MAP || id == OP_TILE_INLINE_ASM) // they may have several results
     return no_value();
   for (intptr_t i = 0; i < n; i++)
     if (!is_uniform(k, operand(op, i)))
@@ -140,7 +140,7 @@ static MlirValue unsplat(struct canon *k, MlirOperation op) {
   MlirOperation def = value_def(operand(op, 0));
   if (mlirOperationIsNull(def))
     return no_value();
-  switch (op_id(k->c, def)) { // the one element, by another name
+  switch (op_id(k->c, def)) { // the same single element
   case OP_TILE_EXPAND_DIMS:
   case OP_TILE_RESHAPE:
   case OP_TILE_TRANS:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// check-resources: refuses kernels that cannot run, or that would take minutes to compile, before
-// any time is spent on them. Changes nothing.
+// check-resources: rejects kernels that cannot run, or that would take minutes to compile, before
+// LLVM runs. Changes nothing.
 #include "base/limits.h"
 #include "base/vec.h"
 #include "lowering/analysis/scratch.h"
@@ -49,7 +49,7 @@ static const char *bytes_text(struct pass_context *p, const struct use *u) {
                     : arena_printf(p->c->arena, "%u bytes", u->bytes);
 }
 
-// The largest stands at the error's own location.
+// The largest is at the location of the error.
 static void list_uses(struct diag *d, struct pass_context *p, const struct uses *u) {
   for (size_t i = 0; i < u->at.len && i < LISTED; i++) {
     MlirOperation op = u->at.at[i].op;
@@ -84,7 +84,7 @@ static uint32_t bytes_with(struct pass_context *p, const struct uses *u, uint32_
   return total;
 }
 
-// The most stages of software pipelining that fit, fewer than there are; 0: none do.
+// The most stages of software pipelining that fit, fewer than now; 0: none fit.
 static uint32_t stages_that_fit(struct pass_context *p, const struct uses *u) {
   uint32_t stages = 1;
   for (size_t i = 0; i < u->at.len; i++)
@@ -135,7 +135,7 @@ static const char *type_text(struct pass_context *p, MlirType t) {
   return text;
 }
 
-// Code grows with the elements a thread holds, and the time to compile it faster than that.
+// Code size grows with the elements per thread, and compile time superlinearly.
 static bool check_elements(struct pass_context *p) {
   struct widest_tile w = resource_widest_tile(p->c, mlirModuleGetOperation(p->module));
   if (w.elements <= MANY_ELEMENTS)

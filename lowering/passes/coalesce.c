@@ -4,14 +4,14 @@
 // access is wrapped in conversions; remove-layout-conversions then spreads the layout.
 //
 // Accesses of a kernel with one shape and order share one layout, so that values flow from loads to
-// stores without a conversion: that of the widest vector, but with no more elements a thread than
-// one store can write. A warp that stores every other 16 bytes wastes half of each transaction;
-// loads in two steps find the rest in the cache. What is loaded to be multiplied never meets a
-// store in its own layout, so those loads are as wide as they can be.
+// stores without a conversion: that of the widest vector, but with no more elements per thread than
+// one store writes. A warp that stores every other 16 bytes wastes half of each transaction; loads
+// in two steps hit the cache. Operands of products are never stored in their own layout, so those
+// loads are as wide as possible.
 //
 // A tile that is reduced or scanned has its warps along the other dimensions, as far as these
-// reach: then the values that are combined meet in one warp and need no shared memory. Along a
-// dimension that is scanned each thread has one run of elements.
+// reach: then values are combined within a warp, without shared memory. Along a dimension that is
+// scanned each thread has one run of elements.
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/layout_flow.h"
@@ -29,7 +29,7 @@ struct group {
   MlirAttribute layout;      // null: not chosen yet
 };
 
-// What accesses of a group have in common; all bytes count.
+// Key of a group; all bytes count.
 struct group_key {
   void *func;
   int64_t shape[LL_MAX_OUT];
@@ -42,10 +42,10 @@ struct access {
   MlirType type; // of the tile of pointers
   uint32_t order[LL_MAX_OUT];
   int64_t wanted;   // elements a full vector would have
-  int64_t width;    // elements it may have
+  int64_t width;    // elements that alignment and mask allow
   uint32_t reduced; // mask of dimensions along which what is loaded is combined
   uint32_t scanned; // those of them along which it is scanned
-  bool multiplied;  // an operand of a matrix product comes of it
+  bool multiplied;  // an operand of a matrix product comes from it
 };
 
 struct state {
@@ -133,8 +133,8 @@ static void explain(struct state *s, const struct access *a) {
 
 // ---- choice ----
 
-// Through elementwise ops and conversions, as an operand rather than as the accumulator.
-// `seen`: the values that were asked about before.
+// Through elementwise ops and conversions, as an operand rather than as the accumulator. `seen`:
+// values visited before.
 static bool is_multiplied(struct pass_context *p, struct map *seen, MlirValue v) {
   struct ir_context *c = p->c;
   if (ptrmap_get(seen, v.ptr))
@@ -199,7 +199,7 @@ static bool collect(MlirOperation op, void *user) {
   a.wanted = min64(min64(a.wanted, tensor_dim(a.type, a.order[0])), share);
   a.width = min64(axis_pointer_alignment(s->axis, ptr, a.order[0]), a.wanted);
   if (!op_is(c, op, OP_TILE_LOAD) && !op_is(c, op, OP_TILE_STORE))
-    a.width = 1; // one element at a time; lanes side by side are best
+    a.width = 1; // one element at a time; neighbouring lanes are best
   if (op_is(c, op, OP_TILE_LOAD)) {
     a.reduced = reduced_axes_of(s->reduced, op);
     a.scanned = reduced_axes_of(s->scanned, op);
@@ -212,8 +212,8 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
-// Deals the warps out anew: along dimensions that are not combined first, each as far as the shape
-// goes; what is left stays along the others.
+// Redistributes the warps: first along dimensions that are not reduced, each as far as the shape
+// goes; the rest along the others.
 static void place_warps(struct encoding *e, const int64_t *shape, uint32_t reduced,
                         unsigned num_warps) {
   uint32_t left = num_warps, warps[LL_MAX_OUT];
@@ -226,13 +226,13 @@ static void place_warps(struct encoding *e, const int64_t *shape, uint32_t reduc
       warps[d] = (uint32_t)min64(left, max64(shape[d] / tile, 1));
       left /= warps[d];
     }
-  warps[e->blocked.order[e->rank - 1]] *= left; // more warps than elements: copies
+  warps[e->blocked.order[e->rank - 1]] *= left; // more warps than elements: replication
   for (unsigned d = 0; d < e->rank; d++)
     e->blocked.warps_per_cta[d] = warps[d];
 }
 
-// Along a dimension that is scanned a thread has neighbours, all its elements in one run: within it
-// they need no totals of other threads. The fastest dimension keeps its vectors.
+// Along a dimension that is scanned a thread has one run of consecutive elements, which needs no
+// totals of other threads. The fastest dimension keeps its vectors.
 static void keep_runs_together(struct encoding *e, const int64_t *shape, uint32_t scanned) {
   for (unsigned k = 1; k < e->rank; k++) {
     unsigned d = e->blocked.order[k];
@@ -243,8 +243,9 @@ static void keep_runs_together(struct encoding *e, const int64_t *shape, uint32_
 }
 
 // Does the function load vectors along one of these dimensions, weights of the columns for example?
-// Warps along the other dimensions would each load them whole, and convert them; layer norm of 4096
-// x 1024 f16, eight rows a program, takes 9.2 us that way and 8.3 with the warps side by side.
+// Warps along the other dimensions would each load all of them, and convert them; layer norm of
+// 4096 x 1024 f16, eight rows a program, takes 9.2 us that way and 8.3 with the warps along the
+// row.
 static bool loads_vectors(const struct state *s, const struct access *a, uint32_t dims) {
   for (size_t i = 0; i < s->accesses.len; i++) {
     const struct access *v = &s->accesses.at[i];

@@ -17,7 +17,7 @@ struct entry {
 
 enum { BUCKETS = 1024 };
 
-// Operations that are visible at the current point. Leaving a region takes its entries away again.
+// Operations that are visible at the current point. Leaving a region removes its entries.
 struct scope_table {
   struct ir_context *c;
   struct arena *arena;
@@ -97,7 +97,7 @@ static bool same(struct ir_context *c, MlirOperation a, MlirOperation b) {
   return same_operands(c, a, b);
 }
 
-// Only single operations without regions take part: they are what front end and passes repeat.
+// Only operations without regions are merged: those are what front end and passes repeat.
 static bool takes_part(struct ir_context *c, MlirOperation op) {
   return (op_flags(c, op) & OP_PURE) && mlirOperationGetNumRegions(op) == 0 &&
          mlirOperationGetNumResults(op) > 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// dce: keeps what an effect depends on and removes the rest: pure operations, loads that are not
+// dce: keeps what effects depend on and removes the rest: pure operations, loads that are not
 // volatile, whole loops and branches, and single values that an scf.if, scf.for or scf.while yields
-// or carries. An scf.while stays, as it may never end: what stands behind it must not happen then.
-// A value that only feeds its own next iteration goes too, by whatever detour. Private functions
-// that nothing alive names go.
+// or carries. An scf.while stays, as it may not terminate. A carried value that only feeds itself,
+// directly or through others, is removed too. Private functions without live references are
+// removed.
 //
 //   %1 = arith.addi %a, %b   (unused)                  ->   (nothing)
 //   %r:2 = scf.for ... iter_args(%s, %count)           ->   %r = scf.for ... iter_args(%s)
@@ -17,7 +17,7 @@ struct dce {
   struct ir_context *c;
   struct arena *arena;
   struct map values, ops; // the live ones
-  VEC(MlirValue) work;    // live values whose origins are not marked yet
+  VEC(MlirValue) work;    // live values whose definitions are not marked yet
   bool changed;
 };
 
@@ -43,7 +43,7 @@ static void mark_value(struct dce *d, MlirValue v) {
 
 static void mark_function(struct dce *d, MlirOperation function);
 
-// A function that the op names is needed with it.
+// Functions that the op references are live with it.
 static void mark_named(struct dce *d, MlirOperation op) {
   static const char *const names[] = {"combine", "function", "callee"};
   for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -53,7 +53,7 @@ static void mark_named(struct dce *d, MlirOperation op) {
   }
 }
 
-// The op is needed: the operands it cannot do without, the functions it names, the ops around it.
+// Marks the op, the operands it needs, the functions it references, and the ops around it.
 static void mark_op(struct dce *d, MlirOperation op) {
   if (op_is_live(d, op))
     return;
@@ -84,7 +84,7 @@ static void mark_carried(struct dce *d, MlirOperation loop, intptr_t i) {
   mark_value(d, mlirOperationGetResult(loop, i));
 }
 
-// The i-th value that the condition of a while passes on.
+// The i-th operand that the condition of a while passes on.
 static void mark_passed(struct dce *d, MlirOperation loop, intptr_t i) {
   mark_value(d, operand(end_of(loop, 0), 1 + i));
   mark_value(d, mlirBlockGetArgument(block_of(loop, 1), i));
@@ -316,7 +316,7 @@ static void sweep_op(struct dce *d, MlirOperation op) {
   }
 }
 
-// From the end: whatever used a dead value has gone, or dropped it, when its definition is met.
+// Backwards: users of a dead value are erased before its definition.
 static void sweep_block(struct dce *d, MlirBlock block) {
   VEC(MlirOperation) ops = {0};
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // f32-dot-split: a product of f32 tiles in a precision that no matrix instruction has becomes a sum
-// of products that they have, once its operands are in registers as the instruction wants them
-// (accelerate-dot); a product without an instruction is computed in f32. An operand is cut into
-// pieces, each of the leading digits of what is left: x = x1 + x2 (+ x3), of 11 bits each (tf32) or
-// 8 (bf16).
+// of products of available instructions, once its operands have the layouts of the instruction
+// (accelerate-dot); a product without an instruction is computed in f32. An operand is split into
+// pieces, each the leading bits of the remainder: x = x1 + x2 (+ x3), of 11 bits each (tf32) or 8
+// (bf16).
 //
 //   dot(%a, %b, %c) {tf32x3}  ->   %s = dot(%a2, %b1, 0) {tf32}        the small products first
 //                                  %s = dot(%a1, %b2, %s)
@@ -11,13 +11,13 @@
 //                                  %d = dot(%a1, %b1, %s)
 //                                  addf(%c, %d)
 //
-// bf16x3 has the same three products, bf16x6 those of (3,1) (1,3) (2,2) (2,1) (1,2) (1,1). Left out
-// is what lies below the last digits of f32, or of the precision asked for.
+// bf16x3 has the same three products, bf16x6 those of (3,1) (1,3) (2,2) (2,1) (1,2) (1,1). Products
+// below the last bits of f32, or of the requested precision, are left out.
 //
-// An infinity has no second piece: inf - inf is NaN. Where an operand is not finite neither is what
-// it makes of the small products, which the select drops: the product of the first pieces, which
-// are inf and NaN as the operands are, decides. The sum is added to the accumulator at the end, in
-// f32 rounded to nearest, which matrix instructions do not do.
+// An infinity has no second piece: inf - inf is NaN. Where an operand is not finite, the small
+// products are not either, and the select drops them: the product of the first pieces, which keep
+// inf and NaN, decides. The sum is added to the accumulator at the end, in f32 rounded to nearest,
+// which matrix instructions do not do.
 #include "layouts/attr.h"
 #include "lowering/pass.h"
 #include "mlir-dialects/build.h"
@@ -50,8 +50,8 @@ static const struct split *split_of(MlirOperation dot) {
   return NULL;
 }
 
-// x with the last `digits` of its bits 0, rounded to nearest. What would round to infinity is cut
-// instead, so that finite numbers stay finite; infinities and NaN stay what they are.
+// x with its last `digits` bits 0, rounded to nearest. What would round to infinity is truncated
+// instead, so that finite numbers stay finite; infinities and NaN are unchanged.
 static MlirValue leading_digits(struct builder *b, MlirValue x, unsigned digits) {
   MlirType f32 = mlirValueGetType(x), i32 = mlir_of_dtype(b->c, DTYPE_I32);
   MlirType tile = type_with_element(f32, i32);

@@ -47,7 +47,7 @@ static bool visit_callee(MlirOperation op, void *user) {
   return true;
 }
 
-// Callees first: what they leave pending is pending behind the call.
+// Callees first: what they leave pending is pending after the call.
 static void visit_function(struct state *s, MlirOperation func) {
   struct arena *a = s->p->scratch;
   if (ptrmap_get(&s->done, func.ptr))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans first, with costs on the way back from the definitions, then builds. Address arithmetic
-// that a loop carries is carried once more in the other layout:
+// Plans with costs, recursively from uses to definitions, then builds. Address arithmetic that a
+// loop carries is also carried in the other layout:
 //
 //   scf.for iter_args(%p = %p0) {               scf.for iter_args(%p = %p0, %p' = %p0') {
 //     use(convert_layout %p)              ->      use(%p')
@@ -13,23 +13,23 @@
 #include "lowering/plan/layout_choice.h"
 #include "mlir-dialects/build.h"
 
-enum {               // not measured: chosen
+enum {               // chosen, not measured
   MAX_DEPTH = 24,    // operations, of recomputed expressions
   CONVERT_SCALE = 4, // recomputed address arithmetic mostly folds into constants: a quarter each
   FORBIDDEN = INT32_MAX
 };
 
-// A tile in another layout than its own.
+// A value in another layout than its own.
 struct version {
   MlirAttribute encoding;
   int64_t cost;   // of getting it; 0 once it is there
   bool recompute; // rather than convert
-  bool refuted;   // planned on a premise that did not hold
+  bool refuted;   // planned under an assumption that did not hold
   MlirValue value;
   struct version *next;
 };
 
-// A loop's result in another layout, until the loop has it: a conversion stands in for it.
+// A loop's result in another layout, with a conversion as a placeholder until the loop is rebuilt.
 struct promise {
   MlirOperation loop, stand_in;
   intptr_t result;
@@ -40,13 +40,13 @@ struct layout_versions {
   struct arena *arena;
   struct map versions; // MlirValue.ptr -> struct version *
   VEC(struct version *) order;
-  VEC(MlirOperation) grown; // loops that carry more than they give
+  VEC(MlirOperation) grown; // loops with more carried values than results
   VEC(struct promise) promises;
 };
 
 static MlirAttribute layout_of(MlirValue v) { return tensor_encoding(mlirValueGetType(v)); }
 
-// A value that a conversion has been put before already: what was converted.
+// The source of `v` if it is a conversion.
 static MlirValue source_of(struct layout_versions *x, MlirValue v) {
   MlirOperation def = value_def(v);
   while (!mlirOperationIsNull(def) && op_is(x->c, def, OP_GPU_CONVERT_LAYOUT)) {
@@ -73,9 +73,9 @@ static struct version *add_version(struct layout_versions *x, MlirValue v, MlirA
   return e;
 }
 
-// ---- what it costs ----
+// ---- costs ----
 
-// Instructions for one element; a quarter of an instruction is the unit. -1: not to be repeated.
+// Instructions for one element; a quarter of an instruction is the unit. -1: not to be recomputed.
 static int64_t element_cost(struct ir_context *c, MlirOperation op) {
   enum { CHEAP = 1, FLOAT = CONVERT_SCALE, SLOW = 4 * CONVERT_SCALE, DIVIDE = 20 };
   switch (op_id(c, op)) {
@@ -112,8 +112,8 @@ static int64_t element_cost(struct ir_context *c, MlirOperation op) {
   return type_is_ptr(c, element) || mlirTypeIsAInteger(element) ? CHEAP : FLOAT;
 }
 
-// Can the op that defines `v` be repeated for another layout of its result? What is computed on the
-// way to a matrix product is optimize-dot-operands' business.
+// Can the op that defines `v` be recomputed in another layout? Ops between loads and matrix
+// products are left to optimize-dot-operands.
 static bool is_repeatable(struct layout_versions *x, MlirOperation def, MlirAttribute encoding) {
   if (mlirOperationIsNull(def) || mlirOperationGetNumResults(def) != 1)
     return false;
@@ -136,7 +136,7 @@ static int64_t recompute_cost(struct layout_versions *x, MlirValue v, MlirAttrib
   MlirOperation def = value_def(v);
   MlirType type = type_with_encoding(mlirValueGetType(v), encoding);
   int64_t registers = layout_registers(x->c, type);
-  if (value_use_count(v) == 1) { // who wants it otherwise is the only user: it moves
+  if (value_use_count(v) == 1) { // its only user needs the other layout: it moves
     int64_t before = layout_registers(x->c, mlirValueGetType(v));
     registers = registers > before ? registers - before : 0;
   }
@@ -165,7 +165,7 @@ static MlirBlock block_of(MlirValue v) {
 
 // ---- values that loops carry ----
 
-// The scf.for that carries `v`, as its body sees it, and at which index; null if none does.
+// The scf.for of which `v` is a carried argument, and its index; null if none.
 static MlirOperation carrier_of(struct ir_context *c, MlirValue v, intptr_t *ret_at) {
   MlirOperation none = {NULL};
   if (!mlirValueIsABlockArgument(v) || mlirBlockArgumentGetArgNumber(v) == 0)
@@ -181,8 +181,8 @@ static bool is_address(struct layout_versions *x, MlirValue v) {
   return type_is_ptr(x->c, element) || mlirTypeIsAInteger(element);
 }
 
-// Costs of what the loop needs on the premise that it carries `v` in that layout. When converting
-// is no dearer, what was planned on the premise is forgotten.
+// Costs of carrying `v` in that layout too. If converting is no more expensive, what was planned
+// under that assumption is discarded.
 static void plan_carried(struct layout_versions *x, struct version *e, MlirOperation loop,
                          intptr_t at, unsigned depth) {
   int64_t convert = e->cost;
@@ -283,7 +283,7 @@ static void note_grown(struct layout_versions *x, MlirOperation loop) {
   vec_push(x->arena, &x->grown, loop);
 }
 
-// The new argument exists before what is yielded for it is made of it.
+// The new argument is added before the value that is yielded for it is built.
 static void carry(struct layout_versions *x, struct version *e, MlirOperation loop, intptr_t at) {
   MlirBlock body = loop_body(loop);
   MlirType type =
@@ -292,8 +292,8 @@ static void carry(struct layout_versions *x, struct version *e, MlirOperation lo
   e->cost = 0;
   MlirOperation yield = mlirBlockGetTerminator(body);
   intptr_t index = mlirBlockArgumentGetArgNumber(e->value) - 1;
-  // Both grow at once: what is made for them may let the same loop carry more. The first values
-  // stand in until the right ones are there.
+  // Adds argument and init together: building their values may add more to the same loop. The first
+  // values are placeholders until the final ones exist.
   op_append_operand(loop, mlirOperationGetOperand(loop, at + 3), x->arena);
   op_append_operand(yield, mlirOperationGetOperand(yield, at), x->arena);
   note_grown(x, loop);

@@ -6,8 +6,8 @@
 //   scf.for ... { %1 = arith.muli %n, %s }   ->   %1 = arith.muli %n, %s
 //                                                 scf.for ... { }
 //
-// A load moves out of an scf.for that writes nothing. Where the loop may not run, its mask says so.
-// An scf.while may be waiting for what others write, and keeps its loads.
+// A load moves out of an scf.for that writes nothing. If the loop may not run, its mask has the
+// condition. An scf.while may wait for what other programs write, and keeps its loads.
 //
 //   scf.for %i = %l to %u ... { %v = load %p }   ->   %v = load %p, %l < %u
 #include "lowering/analysis/speculation.h"
@@ -28,8 +28,8 @@ static bool is_invariant(MlirOperation op, MlirOperation loop) {
   return true;
 }
 
-// A widened tile would hold its registers through the whole loop, where the narrow one it is made
-// of takes half: better to widen it in every iteration.
+// An extended tile would occupy registers through the whole loop, the narrow one half of them: it
+// is extended in every iteration.
 static bool widens_tile(struct ir_context *c, MlirOperation op) {
   if (mlirOperationGetNumResults(op) != 1 || mlirOperationGetNumOperands(op) != 1)
     return false;
@@ -71,7 +71,7 @@ static bool surely_runs(struct ir_context *c, MlirOperation loop) {
          value_const_int(c, mlirOperationGetOperand(loop, 1), &upper) && lower < upper;
 }
 
-// "Does the loop run?" for every element of a tile like `ptr`, and `mask`.
+// The condition that the loop runs, as a tile of the shape of `ptr`, and `mask`.
 static MlirValue guarded(struct builder *b, MlirOperation loop, MlirValue ptr, MlirValue mask) {
   MlirValue lower = mlirOperationGetOperand(loop, 0), upper = mlirOperationGetOperand(loop, 1);
   MlirValue runs = build_cmpi(b, 2, lower, upper);
@@ -124,8 +124,8 @@ static void hoist_load(struct licm *l, MlirOperation load, MlirOperation loop) {
 
 // ---- loops ----
 
-// Operations of nested scf.if and loops that were not moved stay where they are: what can leave an
-// inner loop has left it before, what stands in a branch may be worth nothing outside.
+// Operations inside nested scf.if and loops stay: what can leave an inner loop has left it before,
+// and a branch may not be taken.
 static void hoist_from(struct licm *l, MlirOperation loop, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block), next; !mlirOperationIsNull(op);
        op = next) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops change their number of results only by being made again, around the same body.
+// MLIR ops have a fixed number of results: a loop is rebuilt around the same body.
 #include "lowering/passes/loop_rewrite.h"
 
 bool loop_defines(MlirOperation loop, MlirValue v) {

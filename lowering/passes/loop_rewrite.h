@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes that change loops share.
+// Functions for passes that rewrite loops.
 #ifndef TILE_LOWERING_PASSES_LOOPS_H
 #define TILE_LOWERING_PASSES_LOOPS_H
 
@@ -12,12 +12,11 @@ static inline MlirBlock loop_body(MlirOperation loop) {
 // Is `v` defined inside `loop` (as an op's result or as a block argument)?
 bool loop_defines(MlirOperation loop, MlirValue v);
 
-// Gives an op one operand more, its last.
+// Appends an operand to an op.
 void op_append_operand(MlirOperation op, MlirValue v, struct arena *a);
 
-// Replaces the scf.for `old` by one whose results are what its body's arguments say, in number and
-// type; operands and the terminator are expected to agree already. Uses of old results move to the
-// new ones of the same number.
+// Replaces the scf.for `old` by one with results for all arguments of its body; operands and
+// terminator must already match. Uses of old results move to the new ones of the same number.
 MlirOperation loop_rebuild(MlirOperation old, struct arena *a);
 
 #endif

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // optimize-dot-operands: the path of an operand from memory to a matrix product.
 //
-// What is computed between a load and a product moves behind the conversion, where it costs no
-// memory: the conversion moves the elements as they were loaded, and can be a copy that waits for
-// nobody (pipeline).
+// Elementwise ops between a load and a product move after the conversion, if it then moves no more
+// bytes: the conversion moves the elements as loaded, and can be an asynchronous copy (pipeline).
 //
 //   %x = load i8   %f = sitofp %x   %o = convert_layout %f : dot_op
 //   ->   %x = load i8   %c = convert_layout %x : dot_op   %o = sitofp %c
 //
-// Factors of rows or columns that are loaded beside are loaded in the layout they are needed in.
+// Row or column factors that are loaded are loaded in the layout of their use.
 //
-// A transposed operand is the transposed view of a buffer, which all products that use the tile
-// share.
+// A transposed operand is the transposed view of a buffer, shared by all products that use the
+// tile.
 //
 //   %t = trans %x   %o = convert_layout %t : dot_op
 //   ->   %b = local_alloc %x   %v = local_trans %b   %o = local_load %v : dot_op
 //
 // An operand that a loop does not change stays in registers when it is small; otherwise its buffer
-// is read anew in every iteration.
+// is read in every iteration.
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
@@ -26,9 +25,9 @@
 #include "lowering/passes/users.h"
 #include "mlir-dialects/build.h"
 
-enum {             // not measured: chosen
+enum {             // chosen, not measured
   MAX_DEPTH = 12,  // operations between a load and a product that are moved
-  FEW = 3,         // of them, where the conversion moves as many bytes either way
+  FEW = 3,         // of them, where the conversion moves the same number of bytes
   KEPT_BITS = 2048 // of a thread, for an operand that waits for its iterations in registers
 };
 
@@ -61,7 +60,7 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
-// Behind everything that the product in need of the operand does not wait for.
+// After everything that does not depend on the operand of the product.
 static struct builder builder_at_user(struct state *s, MlirOperation conversion) {
   MlirOperation user = op_first_user(conversion);
   struct builder b = builder_before(s->c, mlirOperationIsNull(user) ? conversion : user);
@@ -74,9 +73,9 @@ static bool goes_through_memory(struct state *s, MlirOperation conversion) {
                              layout_of(result_of(conversion))) == CONVERT_SHARED;
 }
 
-// ---- computing behind the conversion ----
+// ---- computing after the conversion ----
 
-// What would be converted instead of an operand.
+// The tiles that would be converted instead of an operand.
 struct survey {
   MlirBlock block;
   int64_t bits;        // of the tiles that would be converted
@@ -112,7 +111,7 @@ static bool is_splat(struct ir_context *c, MlirOperation op) {
   return op_is(c, op, OP_TILE_SPLAT);
 }
 
-// Is `v` made of loads of its own block by operations that may as well run behind the conversion?
+// Is `v` computed from loads of its own block by operations that may run after the conversion?
 static bool can_follow(struct state *s, MlirValue v, struct survey *y, unsigned depth);
 
 static bool operands_can_follow(struct state *s, MlirOperation op, struct survey *y,
@@ -125,7 +124,7 @@ static bool operands_can_follow(struct state *s, MlirOperation op, struct survey
   return true;
 }
 
-// Factors of rows or columns: a vector that is loaded, with dimensions put in, broadcast.
+// Factors of rows or columns: a loaded vector, expanded and broadcast.
 static bool is_spread_load(struct state *s, MlirOperation op, struct survey *y) {
   while (op_is(s->c, op, OP_TILE_BROADCAST) || op_is(s->c, op, OP_TILE_EXPAND_DIMS) ||
          (op_flags(s->c, op) & OP_EW)) {
@@ -165,14 +164,14 @@ static bool can_follow(struct state *s, MlirValue v, struct survey *y, unsigned 
   return operands_can_follow(s, def, y, depth);
 }
 
-// A chain of operations behind a conversion to `like`: the same operations on tiles of its shape
-// and layout. A transposition on the way (`trans`, else null) is left to the end.
+// Rebuilds a chain of operations after a conversion to `like`, on tiles of its shape and layout. A
+// transposition in the chain (`trans`, else null) comes last.
 struct rebuilt {
   struct builder b;
   MlirType like;
 };
 
-// `trans`, of a loaded tile instead.
+// `trans` applied to the loaded tile.
 static MlirValue transpose_back(struct state *s, struct rebuilt *r, MlirValue loaded, MlirType type,
                                 MlirOperation trans) {
   MlirOperation copy = mlirOperationClone(trans);
@@ -183,8 +182,8 @@ static MlirValue transpose_back(struct state *s, struct rebuilt *r, MlirValue lo
   return result_of(copy);
 }
 
-// A spread load in layout `encoding`: loaded once more in the layout that gives this, since that
-// takes neither room nor barriers.
+// A broadcast load in layout `encoding`: loaded again in the layout for it, which takes neither
+// shared memory nor barriers.
 static MlirValue spread(struct state *s, struct rebuilt *r, MlirValue v, MlirAttribute encoding) {
   MlirOperation def = value_def(v), copy = mlirOperationClone(def);
   bool loads = op_is(s->c, def, OP_TILE_LOAD);
@@ -198,7 +197,7 @@ static MlirValue spread(struct state *s, struct rebuilt *r, MlirValue v, MlirAtt
                                   : spread(s, r, operand, need));
   }
   layout_set(s->c, result_of(copy), encoding);
-  if (loads) // where its addresses are
+  if (loads) // after its addresses
     mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(def), def, copy);
   else
     mlirBlockInsertOwnedOperationBefore(r->b.block, r->b.before, copy);
@@ -257,7 +256,7 @@ static void compute_behind(struct state *s, MlirOperation conversion) {
 
 // ---- buffers ----
 
-// Right behind what `x` is. All products that use `x` share it.
+// Right after the definition of `x`. All products that use `x` share it.
 static MlirValue buffer_of(struct state *s, MlirValue x, MlirAttribute layout) {
   MlirOperation alloc = {ptrmap_get(&s->buffers, x.ptr)};
   if (!mlirOperationIsNull(alloc))
@@ -306,7 +305,7 @@ static void read_transposed(struct state *s, MlirOperation conversion) {
   MlirOperation trans = value_def(t);
   MlirValue x = mlirOperationGetOperand(trans, 0);
   if (is_def(s, x, OP_GPU_CONVERT_LAYOUT))
-    x = mlirOperationGetOperand(value_def(x), 0); // the buffer is as good a way
+    x = mlirOperationGetOperand(value_def(x), 0); // the buffer is as good
   op_attr_i32_array(trans, "order", LL_MAX_OUT, order);
   if (mlirOperationIsNull(value_def(x)))
     return;
@@ -318,7 +317,7 @@ static void read_transposed(struct state *s, MlirOperation conversion) {
   replace_by_load(s, conversion, build_local_trans(&b, buffer, type, order));
 }
 
-// A tile that has a buffer for its transposed view is read from there the other way, too.
+// A tile that has a buffer for its transposed view is also read from there untransposed.
 static void read_as_it_is(struct state *s, MlirOperation conversion) {
   MlirValue x = mlirOperationGetOperand(conversion, 0);
   MlirOperation alloc = {ptrmap_get(&s->buffers, x.ptr)};

@@ -13,7 +13,7 @@
 //                                     yield %r, (%r + 1) modulo 3 }
 //                                   async_wait {pending = 0}
 //
-// Other loads wait in registers that the loop carries. docs/pipelining.md tells the whole story.
+// Other loads are staged in registers that the loop carries. See docs/pipelining.md.
 #include "lowering/passes/pipeline.h"
 
 #include "lowering/analysis/liveness.h"
@@ -77,14 +77,14 @@ static bool wants_any(const struct loop_loads *loads) {
   return loads->hidden != 0;
 }
 
-// With more than one iteration under way, what a late product needs has had a whole iteration to
-// arrive when the first one waits: one wait, and one barrier, does for all.
+// With more than one iteration in flight, the tiles of a later product have had a whole iteration
+// to arrive when the first one waits: one wait and one barrier suffice.
 static void wait_once(struct loop_loads *loads) {
   for (size_t i = 0; i < loads->at.len; i++)
     loads->at.at[i].level = 0;
 }
 
-// Rings of that many buffers together.
+// Bytes of all rings with that many buffers.
 static uint64_t ring_bytes(struct pipeliner *k, const struct loop_loads *loads, unsigned stages) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < loads->at.len; i++) {
@@ -130,7 +130,7 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
-// ---- before the loop is made anew ----
+// ---- before the loop is rebuilt ----
 
 static bool is_zero(struct ir_context *c, MlirValue v) {
   int64_t n;
@@ -140,7 +140,7 @@ static bool is_zero(struct ir_context *c, MlirValue v) {
   return value_const_float(c, v, &d) && d == 0 && !signbit(d);
 }
 
-// Copies leave zeros where the mask is off; other values are put there behind the ring.
+// Copies leave zeros where the mask is off; other values are selected after the ring.
 static void part_from_other(struct pipeliner *k, MlirOperation load) {
   MlirValue mask = load_operand(load, 1), other = load_operand(load, 2);
   if (mlirValueIsNull(mask) || mlirValueIsNull(other) || is_zero(k->c, other))
@@ -157,7 +157,7 @@ static void part_from_other(struct pipeliner *k, MlirOperation load) {
                             mlirOpOperandGetOperandNumber(uses.at[i]), chosen);
 }
 
-// May the op, which a load feeds, stand further down?
+// May the op, a user of a load, move down?
 static bool can_sink(struct pipeliner *k, const struct loop_schedule *s, MlirOperation op) {
   if (schedule_stage(s, op) != s->last || mlirOperationGetNumRegions(op) > 0)
     return false;
@@ -195,7 +195,7 @@ static bool is_fed(const struct map *fed, MlirOperation op) {
   return false;
 }
 
-// What is waited for in the middle of an iteration is used there, not at its begin.
+// Users of tiles that are waited for in the middle of an iteration move there.
 static void sink_users(struct pipeliner *k, struct loop_schedule *s) {
   VEC(MlirOperation) ops = {0};
   struct map fed = {0};
@@ -221,7 +221,7 @@ static void pipeline_loop(struct pipeliner *k, struct loop_schedule *s) {
   pipeline_expand(k->p, s);
 }
 
-// A loop that may be left in the middle is an scf.while.
+// A loop with an early exit is an scf.while.
 static bool remark_while(MlirOperation op, void *user) {
   struct pipeliner *k = user;
   if (op_is(k->c, op, OP_TILE_DOT)) {

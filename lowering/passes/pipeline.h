@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the pass `pipeline` share: a loop while it is made anew by its schedule.
+// What the files of the pass `pipeline` share: a loop while it is rebuilt by its schedule.
 //
-// The loop starts `last` iterations late. What early stages do before that is the prologue, in as
-// many rounds; round `last` stands for every iteration of the new loop. In round r, stage s works
-// on the iteration r - s of the program.
+// The loop starts `last` iterations late. The early stages before that are the prologue, in as many
+// rounds; round `last` is every iteration of the new loop. In round r, stage s works on the
+// iteration r - s of the program.
 #ifndef TILE_LOWERING_PASSES_PIPELINE_H
 #define TILE_LOWERING_PASSES_PIPELINE_H
 
@@ -11,7 +11,7 @@
 #include "lowering/plan/loop_schedule.h"
 #include "mlir-dialects/build.h"
 
-// A value of early stages that later ones need: the loop carries what it was in the last
+// A value of an early stage that later ones need: the loop carries its values of the last
 // iterations.
 struct delay {
   MlirValue of;
@@ -33,13 +33,13 @@ struct copy_group {
 struct ring {
   MlirOperation load;
   MlirValue buffers, view; // all of it; the buffer in use
-  MlirValue loaded;        // from there, in the layout of the load; null before it was waited for
+  MlirValue loaded;        // loaded from it, in the layout of the load; null before the wait
   unsigned copies, stage, level;
   unsigned distance; // iterations that its copies run ahead
 };
 
-// Numbers of the buffers to fill and in use, of rings with that many buffers and that distance. The
-// loop carries those from the one to fill, `first` of the new block's arguments, to the one in use.
+// Indices of the buffers to fill and in use, for rings with that many copies and that distance. The
+// new loop carries them from argument `first`, the one to fill, to the one in use.
 struct ring_counter {
   unsigned copies, distance;
   intptr_t first;
@@ -51,17 +51,17 @@ struct expansion {
   struct ir_context *c;
   struct arena *arena;
   struct loop_schedule *s;
-  struct builder b; // where the current round goes
+  struct builder b; // where the current round is built
   MlirValue lower, upper, step;
   int64_t trips;     // -1: not known
   MlirValue *ahead;  // [last + 1]: that many steps
-  MlirValue *limits; // [last + 1]: iterations below have that many more behind them
+  MlirValue *limits; // [last + 1]: iterations below have that many more after them
   MlirValue *starts; // [last + 1]: does the iteration of that number exist? null: not built yet
   MlirValue *firsts; // [last + 1]: its induction variable
   struct round *rounds;
   unsigned now; // round
   VEC(struct delay) delays;
-  VEC(intptr_t) kept;   // numbers of carried values that something needs
+  VEC(intptr_t) kept;   // indices of carried values that are used
   MlirOperation result; // the new loop
   MlirBlock block;      // its body
   VEC(struct ring) rings;
@@ -71,12 +71,12 @@ struct expansion {
 };
 
 // ---- pipeline_expand.c ----
-// Makes the loop anew and removes the old one; returns the new one.
+// Builds the pipelined loop and erases the old one; returns the new one.
 MlirOperation pipeline_expand(struct pass_context *p, struct loop_schedule *s);
 // The value that `v` of the old loop has in the current round for an op of that stage.
 MlirValue expansion_value(struct expansion *x, MlirValue v, unsigned stage);
 void expansion_set(struct expansion *x, MlirValue of, MlirValue v);
-// Does the iteration exist that the stage works on? Null: surely.
+// The condition that the stage's iteration exists; null: always.
 MlirValue expansion_predicate(struct expansion *x, unsigned stage);
 // `mask` (may be null) of an access through `ptr`, and that the iteration exists; may be null.
 MlirValue expansion_mask(struct expansion *x, MlirValue ptr, MlirValue mask, unsigned stage);
@@ -84,7 +84,7 @@ const char *expansion_text(struct expansion *x, MlirOperation op, const char *at
 
 // ---- pipeline_rings.c ----
 struct ring *ring_of(struct expansion *x, MlirValue v); // whose load has the result v, or NULL
-void rings_open(struct expansion *x);                   // in front of everything
+void rings_open(struct expansion *x);                   // at the head of the loop body
 // Ends the stage in this round: its copies, group by group.
 void rings_copy(struct expansion *x, unsigned stage);
 // Stages that have nothing to copy yet: their groups are empty, so that groups can be counted.
@@ -92,11 +92,11 @@ void rings_idle(struct expansion *x);
 struct value_list {
   VEC(MlirValue) at;
 };
-void rings_carry(struct expansion *x, struct value_list *inits); // what the loop begins with
+void rings_carry(struct expansion *x, struct value_list *inits); // the loop's inits
 void rings_begin_iteration(struct expansion *x);
-// Waits for what `user` needs, if that was not done yet.
+// Waits for the buffers that `user` reads, unless done.
 void rings_wait_for(struct expansion *x, MlirOperation user);
 void rings_yield(struct expansion *x, struct value_list *next);
-void rings_close(struct expansion *x); // behind the loop
+void rings_close(struct expansion *x); // after the loop
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a loop anew by its schedule. Nothing behind the loop finishes it: the early stages of the
-// last iterations work for iterations that do not exist. What they do is pure, or masked off.
+// Rebuilds a loop by its schedule. There is no epilogue: in the last iterations the early stages
+// work for iterations that do not exist, on ops that are pure or masked off.
 //
 //   for %i { A0; B2 }  ->  A0(0)  A0(1)  for %i { A0(%i + 2 steps)  B2(%i) }
 #include "lowering/analysis/speculation.h"
@@ -21,7 +21,7 @@ static MlirValue value_at(const struct expansion *x, unsigned round, MlirValue v
   return found ? *found : (MlirValue){NULL};
 }
 
-// Loads through rings give their value to the last stage.
+// Loads through rings define their value in the last stage.
 static unsigned stage_made(struct expansion *x, MlirValue v) {
   return ring_of(x, v) ? x->s->last : schedule_stage_of_value(x->s, v);
 }
@@ -85,7 +85,7 @@ const char *expansion_text(struct expansion *x, MlirOperation op, const char *at
 
 // ---- bounds ----
 
-// Iterations at or above limits[d] have no iteration d later. No sum can overflow.
+// Iterations at or above limits[d] have no iteration d later. The sums cannot overflow.
 static void build_limits(struct expansion *x) {
   MlirType type = mlirValueGetType(x->lower);
   int64_t step;
@@ -190,7 +190,7 @@ static MlirValue argument(const struct expansion *x, intptr_t i) {
   return mlirBlockGetArgument(x->s->body, i + 1);
 }
 
-// The carried value as the current round finds it in its first stage; null before there is one.
+// The carried value at its first stage in the current round; null before there is one.
 static MlirValue carried_now(struct expansion *x, intptr_t i) {
   unsigned stage = x->s->arguments[i];
   if (x->now < stage)
@@ -272,7 +272,7 @@ static void copy_options(MlirOperation from, MlirOperation to) {
   }
 }
 
-// Carried values, what they and others were before, the numbers of buffers.
+// Carried values, earlier values of them and of others, indices of buffers.
 static void open_loop(struct expansion *x) {
   struct value_list inits = {0};
   x->now = x->s->last;
@@ -309,7 +309,7 @@ static void close_loop(struct expansion *x) {
   build_yield(&x->b, next.at.len, next.at.at);
 }
 
-// What the old loop gives is what its last stage would have found next.
+// The results of the old loop are what its last stage would read next.
 static void replace_results(struct expansion *x) {
   for (size_t k = 0; k < x->kept.len; k++) {
     intptr_t i = x->kept.at[k];

@@ -2,17 +2,17 @@
 // Rings of buffers between asynchronous copies and their users.
 //
 //   for %i (%w = S - 1, %r = 0)       %w: the buffer to fill, %r: the one to use
-//     async_wait {pending} ring[%r]   first of all: then nobody reads ring[%w] any more
+//     async_wait {pending} ring[%r]   first: afterwards no thread reads ring[%w]
 //     async_copy ... -> ring[%w]      for the iteration S - 1 later; zeros if there is none
 //     async_commit                    always, so that groups can be counted
 //     local_load ring[%r]
 //     yield %r, (%r + 1) modulo S
 //
-// Buffers that are read by products in flight have one more: the copy of an iteration goes where
-// the product before the last one read, which is complete (%w is two behind %r).
+// Rings that products in flight read have one more buffer: the copy of an iteration overwrites the
+// buffer of the product before the previous one, which is complete (%w is two behind %r).
 //
-// Loads are committed and waited for by levels: what the first dot of an iteration needs in front
-// of everything, what a dot needs that multiplies its result just before that one.
+// Loads are committed and waited for by levels: the operands of an iteration's first dot at its
+// head, those of a dot that multiplies its result just before that dot.
 #include "lowering/passes/pipeline.h"
 
 struct ring *ring_of(struct expansion *x, MlirValue v) {
@@ -29,7 +29,7 @@ static struct ring_counter *counter_of(struct expansion *x, const struct ring *r
   return NULL;
 }
 
-// ---- opening ----
+// ---- allocation ----
 
 // Groups as an iteration commits them: late stages first, then by level.
 static void add_group(struct expansion *x, struct copy_group g) {
@@ -107,7 +107,7 @@ void rings_idle(struct expansion *x) {
       build_async_commit(&x->b);
 }
 
-// ---- the numbers of buffers ----
+// ---- buffer indices ----
 
 void rings_carry(struct expansion *x, struct value_list *inits) {
   MlirType i32 = mlir_of_dtype(x->c, DTYPE_I32);
@@ -147,12 +147,12 @@ void rings_yield(struct expansion *x, struct value_list *next) {
 
 enum { MAX_LEVELS = 64 };
 
-// Deeper ones are waited for together.
+// Deeper levels are waited for together.
 static unsigned level_of(const struct ring *r) {
   return r->level < MAX_LEVELS ? r->level : MAX_LEVELS - 1;
 }
 
-// Groups that may be under way when those of `levels` have to be complete.
+// Groups that may be in flight when those of `levels` must be complete.
 static unsigned pending(const struct expansion *x, uint64_t levels, bool copied) {
   unsigned least = UINT32_MAX, count = (unsigned)x->groups.len;
   for (size_t i = 0; i < x->rings.len; i++) {
@@ -190,7 +190,7 @@ static uint64_t levels_of(struct expansion *x, MlirOperation user) {
   return l.needed;
 }
 
-// Operands of one wait have one type; a wait behind another costs nothing.
+// Operands of one wait have one type; a wait after another is free.
 static void build_waits(struct expansion *x, const struct value_list *buffers, unsigned groups) {
   VEC(MlirValue) alike = {0};
   for (size_t i = 0; i < buffers->at.len; i++) {
@@ -255,7 +255,7 @@ void rings_begin_iteration(struct expansion *x) {
 
 // ---- users ----
 
-// Users that wanted the tile in another layout, or in a buffer, take it from the ring.
+// Users that convert the tile to another layout, or store it to a buffer, read the ring.
 static void serve(struct expansion *x, const struct ring *r) {
   VEC(MlirOperation) users = {0};
   for (MlirOpOperand use = mlirValueGetFirstUse(r->loaded); !mlirOpOperandIsNull(use);

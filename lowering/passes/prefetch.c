@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// prefetch: a matrix product whose operands lie in shared memory is cut along K, into slices of one
-// instruction each. The loads of a slice are on their way while the one before is multiplied, and
-// registers hold two slices of the operands instead of all of them.
+// prefetch: a matrix product whose operands are in shared memory is split along K, into slices of
+// one instruction each. A slice is loaded while the one before is multiplied, and registers hold
+// two slices of the operands instead of all.
 //
 //   %a = local_load %x                    %a0 = local_load %x {offsets = [0, 0]}
 //   %b = local_load %y                    %b0 = local_load %y {offsets = [0, 0]}
@@ -10,9 +10,9 @@
 //                                         %d0 = dot %a0, %b0, %c
 //                                         %d  = dot %a1, %b1, %d0
 //
-// What is computed element by element between the loads and the product is computed by slices, and
-// an operand in registers gives parts of itself. Sums are formed in the same order as before.
-// prefetch_iterations.c goes beyond the iteration of a loop.
+// Elementwise ops between the loads and the product are split too, and an operand in registers is
+// sliced. Sums are accumulated in the same order as before. prefetch_iterations.c prefetches across
+// iterations of a loop.
 #include "lowering/passes/prefetch.h"
 
 #include "base/mma.h"
@@ -20,7 +20,7 @@
 #include "lowering/analysis/part_view.h"
 #include "lowering/cost/registers.h"
 
-// FMA: registers of a thread, of a slice of both operands, at most; not measured: chosen.
+// FMA: maximal registers per thread of a slice of both operands; chosen, not measured.
 enum { FMA_SLICE_WORDS = 32 };
 
 struct state {
@@ -53,7 +53,7 @@ static bool is_of_mma(struct ir_context *c, MlirType t) {
   return e && e->kind == ENC_DOT_OP && e->dot.parent->kind == ENC_MMA;
 }
 
-// One instruction's, times as many elements as a lane holds side by side beyond a register.
+// K of one instruction, times the elements beyond a register that a lane holds consecutively.
 static unsigned mma_slice(const struct cut_dot *d, int64_t k) {
   struct ir_context *c = d->p->c;
   enum dtype of[3];
@@ -84,7 +84,7 @@ static bool choose_slices(struct cut_dot *d) {
   return d->count > 1;
 }
 
-// ---- what can be cut ----
+// ---- what can be split ----
 
 static bool is_only_use(MlirValue v) { return value_use_count(v) == 1; }
 
@@ -101,7 +101,7 @@ struct writes {
   bool found;
 };
 
-// Does the op, somewhere in it, write to buffers that others may have?
+// Does the op, or one inside it, write to shared buffers?
 static bool note_write(MlirOperation op, void *user) {
   struct writes *w = user;
   enum op_id id = op_id(w->c, op);
@@ -119,7 +119,7 @@ static bool may_move_down(struct ir_context *c, MlirOperation load, MlirOperatio
   return !w.found;
 }
 
-// A tree of elementwise ops over loads and splats that nobody else uses; its loads are noted.
+// A tree of elementwise ops with single uses over loads and splats; records its loads.
 static bool is_made_of_loads(struct cut_dot *d, MlirValue v) {
   struct ir_context *c = d->p->c;
   MlirOperation def = value_def(v);
@@ -145,7 +145,7 @@ static MlirType slice_of_type(const struct cut_dot *d, MlirType t, intptr_t i) {
   return slice_type(t, k_dim(t, i), d->slice);
 }
 
-// In registers, of which slices take some each.
+// An operand in registers, of which each slice takes some.
 static bool is_held_in_slices(const struct cut_dot *d, intptr_t i) {
   MlirType whole = operand_type(d->dot, i);
   const struct linear_layout *l = linear_of_type(d->p->c, whole);
@@ -169,7 +169,7 @@ static bool can_cut(struct cut_dot *d, intptr_t i) {
   return is_held_in_slices(d, i);
 }
 
-// ---- cutting ----
+// ---- splitting ----
 
 struct slicer {
   struct cut_dot *d;
@@ -237,7 +237,7 @@ static MlirValue multiply(struct cut_dot *d, const MlirValue x[2], MlirValue acc
                    (int32_t)op_attr_int(d->dot, "max_num_imprecise_acc", 0));
 }
 
-// What only the whole product needed.
+// Erases ops that only the whole product used.
 static void erase_tree(MlirValue v) {
   MlirOperation def = value_def(v);
   if (mlirOperationIsNull(def) || value_has_uses(v))

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefetching across the iterations of a pipelined loop with one product: what the first slice of a
-// iteration needs is loaded in front of the last slice of the iteration before, and carried. The
-// wait moves there too: the next iteration's tiles have to be complete then. It is that of the next
-// iteration's beginning, so that as many groups may be under way; in between lies the one barrier
-// of the iteration.
+// Prefetching across the iterations of a pipelined loop with one product: the first slice of an
+// iteration is loaded before the last slice of the iteration before, and carried. The wait moves
+// there too, since the next iteration's tiles must be complete; it is the wait from the next
+// iteration's beginning, with as many groups in flight; the iteration's one barrier follows it.
 //
 //   for (%k = 0) {                          wait {ring[0]}    %f = load part 0 of ring[0]
 //     wait {ring[%k], phase 0}              for (%k = 0, %s = %f) {
@@ -19,7 +18,7 @@
 #include "lowering/passes/loop_rewrite.h"
 #include "lowering/passes/prefetch.h"
 
-// Registers of a thread, of what is carried, at most; not measured: chosen.
+// Maximal registers per thread of the carried slice; chosen, not measured.
 enum { MAX_CARRIED_WORDS = 64 };
 
 // A ring's buffer that is read in an iteration: those of the first and of the next iteration.
@@ -33,11 +32,11 @@ struct carried_slices {
   struct ir_context *c;
   MlirOperation loop;
   MlirBlock body;
-  VEC(MlirOperation) waits;   // for what the first slice needs
-  VEC(struct view) views;     // what they wait for
+  VEC(MlirOperation) waits;   // for the first slice
+  VEC(struct view) views;     // the buffers they wait for
   VEC(MlirOperation) carried; // loads of the first slice
-  int64_t pending;            // groups that may be under way when an iteration begins
-  int64_t behind;             // commits of an iteration behind the product
+  int64_t pending;            // groups that may be in flight when an iteration begins
+  int64_t behind;             // commits of an iteration after the product
   const char *why_not;
 };
 
@@ -49,8 +48,8 @@ static bool is_in_body(const struct carried_slices *t, MlirOperation op) {
 
 // ---- views ----
 
-// Which buffer an iteration reads has to be a number that the loop carries, and the next
-// iteration's known in front of the product.
+// The index of the buffer that an iteration reads must be carried by the loop, and the next one be
+// defined before the product.
 static bool add_view(struct carried_slices *t, MlirValue buffer) {
   MlirOperation index = value_def(buffer);
   if (!is_in_body(t, index) || !op_is(t->c, index, OP_GPU_LOCAL_INDEX) ||
@@ -81,7 +80,7 @@ static const struct view *view_of(const struct carried_slices *t, MlirOperation 
   return NULL;
 }
 
-// The local_index that the buffer is a view of; null if it is something else.
+// The local_index that the buffer is a view of; null if it is not one.
 static MlirOperation index_of(const struct carried_slices *t, MlirValue buffer) {
   MlirOperation def = value_def(buffer);
   while (!mlirOperationIsNull(def) && op_is(t->c, def, OP_GPU_LOCAL_TRANS))
@@ -89,7 +88,7 @@ static MlirOperation index_of(const struct carried_slices *t, MlirValue buffer) 
   return is_in_body(t, def) && op_is(t->c, def, OP_GPU_LOCAL_INDEX) ? def : (MlirOperation){NULL};
 }
 
-// ---- is it a loop for that? ----
+// ---- which loops ----
 
 struct count {
   struct ir_context *c;
@@ -109,7 +108,7 @@ static int64_t count_in(struct ir_context *c, MlirOperation op, enum op_id id) {
   return k.n;
 }
 
-// The slices are the loop's only products.
+// The slices must be the loop's only products.
 static bool is_only_product(const struct carried_slices *t) {
   return count_in(t->c, t->loop, OP_TILE_DOT) == (int64_t)t->d->count;
 }
@@ -121,7 +120,7 @@ static bool is_wait(const struct carried_slices *t, MlirOperation op) {
   return false;
 }
 
-// The one wait, in front of the product, for the buffer.
+// The only wait for the buffer before the product.
 static bool find_wait(struct carried_slices *t, MlirOperation index) {
   MlirValue buffer = mlirOperationGetResult(index, 0);
   MlirOperation found = {NULL};
@@ -168,8 +167,8 @@ static bool choose_carried(struct carried_slices *t) {
   return t->carried.len > 0;
 }
 
-// How many groups may be under way when an iteration begins, for its waits to be done. Nothing else
-// reads buffers behind the product, as that would take another barrier.
+// Groups that may be in flight at an iteration's begin so that its waits are satisfied. No other op
+// may read buffers after the product, as that would need another barrier.
 static bool count_commits(struct carried_slices *t) {
   bool seen_dot = false;
   int64_t commits = 0;
@@ -208,7 +207,7 @@ static MlirValue build_view(struct builder *b, const struct view *v, bool next) 
   return build_local_index(b, operand(v->index, 0), next ? v->next : v->first, next ? 1 : -1);
 }
 
-// `buffer` of this iteration, seen from another one, where its view is at[...].
+// `buffer` of another iteration, whose view is at[...].
 static MlirValue buffer_there(struct carried_slices *t, struct builder *b, MlirValue buffer,
                               const MlirValue *at) {
   MlirOperation def = value_def(buffer);

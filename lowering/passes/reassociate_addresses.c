@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reassociate-addresses: brings addresses, masks, masked loads and sums of products into the forms
-// that later passes read best. Pointers are 64 bits wide, so moving an offset between additions to
-// them never changes the address.
+// reassociate-addresses: brings addresses, masks, masked loads and sums of products into forms that
+// later passes match. Pointers are 64 bits wide, so moving an offset between additions to them
+// never changes the address.
 //
 //   addptr(addptr(splat %p, %tile), splat %s)    ->   addptr(splat(addptr %p, %s), %tile)
 //   addptr(splat %p, addi(splat %s, %tile))      ->   addptr(splat(addptr %p, %s), %tile)    (i64)
@@ -34,7 +34,7 @@ static void replace(struct rewriter *s, MlirOperation op, MlirValue with) {
 
 // ---- addresses ----
 
-// The one offset of all lanes, as a scalar built before `op`; null when lanes differ.
+// The offset common to all elements, as a scalar built before `op`; null when they differ.
 static MlirValue uniform_offset(struct rewriter *s, MlirOperation op, MlirValue offset) {
   int64_t constant;
   MlirOperation splat = def_of(s->c, offset, OP_TILE_SPLAT);
@@ -87,7 +87,7 @@ static bool join_sum(struct rewriter *s, MlirOperation op) {
   return false;
 }
 
-// addptr extends its offset by the sign itself.
+// addptr sign-extends its offset itself.
 static bool drop_extension(struct rewriter *s, MlirOperation op) {
   MlirOperation extension = def_of(s->c, operand(op, 1), OP_ARITH_EXTSI);
   if (mlirOperationIsNull(extension) ||
@@ -108,13 +108,13 @@ static void combine_addptr(struct rewriter *s, MlirOperation op) {
 // ---- masks ----
 
 enum {
-  FEW_LANES = 256,   // elements of a tile; not measured: chosen. Of them a thread has one or two:
+  FEW_LANES = 256,   // elements of a tile; chosen, not measured. A thread has one or two of them:
                      // nothing to save
-  UNKNOWN_BITS = 64, // of a number that nothing is known about
+  UNKNOWN_BITS = 64, // of an unknown number
   MOST_BITS = 62,    // such numbers, and a range added to them, do not overflow
 };
 
-// |v| < 2^bits for what v is made of: 32-bit numbers, constants, products and sums of them.
+// |v| < 2^bits, for 32-bit numbers, constants, products and sums of them.
 static unsigned magnitude_bits(struct ir_context *c, MlirValue v, unsigned depth) {
   MlirOperation def = value_def(v);
   int64_t n;
@@ -205,8 +205,7 @@ static MlirValue rebuild_load(struct rewriter *s, MlirOperation load, MlirValue 
                     op_attr_bool(load, "is_volatile"));
 }
 
-// `v` as it can be used before `op`: itself when it is defined before, a copy if it is a constant;
-// else null.
+// `v` for use before `op`: itself when it is defined before, a copy if it is a constant; else null.
 static MlirValue available_before(struct rewriter *s, MlirValue v, MlirOperation op) {
   MlirOperation def = value_def(v);
   if (mlirOperationIsNull(def))
@@ -259,8 +258,8 @@ static bool is_zero(struct ir_context *c, MlirValue v) {
   return (value_const_int(c, v, &i) && i == 0) || (value_const_float(c, v, &f) && f == 0);
 }
 
-// The sum with a product that begins at zero begins it. A product of another block stays there: it
-// may run less often.
+// The sum with a product with accumulator zero becomes its accumulator. A product of another block
+// stays there: it may run less often.
 static void combine_sum(struct rewriter *s, MlirOperation op) {
   if (!mlirAttributeIsNull(op_attr(op, "tile.unfused")))
     return;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce-data-duplication: operands of matrix products are held by many threads at once. Where one
-// is made through shared memory, it gets a buffer of its own there, laid out for those who read it,
-// instead of scratch that is laid out for both sides:
+// reduce-data-duplication: operands of matrix products are replicated in many threads. Where one is
+// converted through shared memory, it gets a buffer with a layout for its loads, instead of scratch
+// with a layout for both sides:
 //
 //   %o = convert_layout %x : blocked -> dot_op     ->   %b = local_alloc %x : shared
 //   tile.dot %o, ...                                    %o = local_load %b : dot_op
 //                                                       tile.dot %o, ...
 //
-// Several operands made of one tile share its buffer. Buffers are filled, and read, right in front
-// of the product, all of them at once: one barrier is enough.
+// Several operands from one tile share its buffer. Buffers are stored and loaded right before the
+// product, all of them together: one barrier is enough.
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
@@ -37,8 +37,8 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
-// Where `x` is stored to its buffer for a load in front of `op`: in front of the first load from a
-// buffer with nothing but computation between it and `op`, but behind what `x` is.
+// Where `x` is stored to its buffer for a load before `op`: before the first load from a buffer
+// with only pure ops between it and `op`, but after the definition of `x`.
 static MlirOperation insertion_point_of(struct state *s, MlirOperation op, MlirValue x) {
   MlirOperation def = value_def(x), point = op;
   bool own = !mlirOperationIsNull(def) &&
@@ -55,8 +55,8 @@ static MlirOperation insertion_point_of(struct state *s, MlirOperation op, MlirV
   return point;
 }
 
-// The buffer of `x`, filled in front of `op`. One that another op of the block fills later is
-// filled earlier instead.
+// The buffer of `x`, stored before `op`. A store for another op that is later in the block moves
+// up.
 static MlirValue buffer_of(struct state *s, MlirValue x, MlirAttribute dot, MlirOperation op) {
   MlirOperation alloc = {ptrmap_get(&s->buffers, x.ptr)}, point = insertion_point_of(s, op, x);
   if (!mlirOperationIsNull(alloc) &&
@@ -79,7 +79,7 @@ static MlirOperation user_of(MlirOperation op) {
   return mlirOperationIsNull(user) ? mlirOperationGetNextInBlock(op) : user;
 }
 
-// Within a block, who is needed first comes first.
+// Within a block, by the order of uses.
 static void sort_by_user(struct state *s) {
   for (size_t i = 1; i < s->conversions.len; i++)
     for (size_t k = i; k > 0; k--) {

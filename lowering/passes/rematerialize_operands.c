@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// rematerialize-operands: an operand of a matrix product that is the same in every iteration of a
-// loop is read from its buffer once, in front of the loop, and then lives in registers through all
-// of it. Where the loop has no registers to spare, it is read again in every iteration, next to its
-// product:
+// rematerialize-operands: a loop-invariant operand of a matrix product is loaded from its buffer
+// once, before the loop, and occupies registers throughout. If the loop has no registers to spare,
+// it is loaded in every iteration, next to its product:
 //
 //   %q = local_load %buffer                      scf.for ... {
 //   scf.for ... {                           ->     %q = local_load %buffer
 //     %s = tile.dot %q, ...                        %s = tile.dot %q, ...
 //
-// Reading costs a matrix move for every few products; ptxas would otherwise spill, to memory that
-// is a hundred times as far away. In attention with heads of 128 the queries are such an operand
-// (FlashAttention-2 keeps them in shared memory too). `prefetch` then cuts what is read into
-// slices.
+// The load costs an ldmatrix for every few products; ptxas would otherwise spill to local memory.
+// In attention with heads of 128 the queries are such an operand (FlashAttention-2 keeps them in
+// shared memory too). `prefetch` then splits the load into slices.
 #include "base/vec.h"
 #include "lowering/analysis/liveness.h"
 #include "lowering/analysis/scratch.h"
@@ -20,9 +18,8 @@
 #include "lowering/pass.h"
 #include "mlir-dialects/build.h"
 
-// Registers of a thread that an operand takes: reading a smaller one again costs more than it
-// saves. H200, flash attention, D 128, 4 warps: 361 TFLOP/s with it, 266 without
-// (docs/performance.md).
+// Minimal registers per thread of an operand: reloading a smaller one costs more than it saves.
+// H200, flash attention, D 128, 4 warps: 361 TFLOP/s with it, 266 without (docs/performance.md).
 enum { WORTH = 64 };
 
 struct state {
@@ -30,10 +27,10 @@ struct state {
   struct ir_context *c;
   MlirOperation func;
   struct axis_analysis *axis;
-  struct liveness *live; // this and the census: of the IR as it is; NULL: to be made
+  struct liveness *live; // this and the census: of the current IR; NULL: not computed
   struct register_census *census;
   VEC(MlirOperation) dots, buffers;
-  VEC(MlirOperation) left; // reads in front of loops that a product of them did without
+  VEC(MlirOperation) left; // loads before loops that a product no longer uses
   bool changed;
 };
 
@@ -77,7 +74,7 @@ static uint64_t shared_bytes_in(struct state *s, MlirOperation loop, MlirValue b
   return bytes;
 }
 
-// The read in front of `loop` that operand `i` of the product is, if its buffer was filled once.
+// The load before `loop` that is operand `i` of the product, if its buffer is stored once.
 static MlirOperation read_before(struct state *s, MlirOperation dot, intptr_t i,
                                  MlirOperation loop) {
   MlirOperation none = {NULL}, load = value_def(mlirOperationGetOperand(dot, i));
@@ -96,7 +93,7 @@ static void note_left(struct state *s, MlirOperation load) {
   vec_push(s->p->scratch, &s->left, load);
 }
 
-// Does the loop need more registers than there are, so that a buffer for the operand is worth it?
+// Does the loop need more registers than available, so that a buffer for the operand pays off?
 static bool is_short(struct state *s, MlirOperation loop, MlirValue buffer, unsigned *ret_words) {
   look_around(s);
   *ret_words = registers_in_loop(s->census, loop);
@@ -105,7 +102,7 @@ static bool is_short(struct state *s, MlirOperation loop, MlirValue buffer, unsi
          shared_bytes_in(s, loop, buffer) <= s->p->target->shared_limit;
 }
 
-// Operand `i` of the product is read in front of it.
+// Loads operand `i` of the product right before it.
 static void read_again(struct state *s, MlirOperation dot, intptr_t i, MlirOperation load) {
   struct builder b = builder_before(s->c, dot);
   b.loc = mlirOperationGetLocation(load);
@@ -113,7 +110,7 @@ static void read_again(struct state *s, MlirOperation dot, intptr_t i, MlirOpera
   mlirOperationSetOperand(dot, i, build_local_load(&b, mlirOperationGetOperand(load, 0), layout));
 }
 
-// By all products of the loop: held for one of them it would take its registers all the same.
+// For all products of the loop: kept for one of them it would still occupy registers.
 static void read_in_each_iteration(struct state *s, MlirOperation loop, MlirOperation load,
                                    unsigned own, unsigned all) {
   for (size_t n = 0; n < s->dots.len; n++) {

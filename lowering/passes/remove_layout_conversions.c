@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// remove-layout-conversions: forgets all conversions, chooses one layout a tile anew
-// (plan/layout_choice.h), and then satisfies each use that still wants another layout the
+// remove-layout-conversions: removes all conversions, chooses one layout per tile again
+// (plan/layout_choice.h), and then gives each use that needs another layout the value in the
 // cheapest way: by recomputing the value in that layout, by converting it, or by converting
 // something smaller it is computed from.
 //
 //   %r : slice<1>, wanted as slice<0>          %r' = tile.make_range : slice<0>
 //   %h = load f16, %f = extf %h, wanted as B    %h' = convert_layout %h : B, %f' = extf %h'
 //
-// layout_versions.c does the latter. The work is done on a copy, which is taken over if its
-// conversions cost less than before; that is repeated while it helps. So a second run of the pass
-// finds nothing to do, and no run makes things worse.
+// layout_versions.c does the latter. The pass works on a copy, which replaces the module if its
+// conversions cost less than before; this repeats while costs fall. So the pass is idempotent and
+// never increases the cost.
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
@@ -35,7 +35,7 @@ struct state {
 
 static MlirAttribute layout_of(MlirValue v) { return tensor_encoding(mlirValueGetType(v)); }
 
-// ---- forgetting ----
+// ---- removing conversions ----
 
 static bool collect_conversion(MlirOperation op, void *user) {
   struct state *s = user;
@@ -44,7 +44,7 @@ static bool collect_conversion(MlirOperation op, void *user) {
   return true;
 }
 
-// Users that say which layout they want; others keep the conversion they were given.
+// Users with a preferred layout; others keep their conversion.
 static bool users_are_known(struct ir_context *c, MlirValue v) {
   for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use))
@@ -98,7 +98,7 @@ static bool collect_demands(MlirOperation op, void *user) {
 
 // ---- cleaning ----
 
-// Conversions between equal spellings vanish.
+// Removes conversions between equal encodings.
 static bool erase_if_idle(MlirOperation op, void *user) {
   struct state *s = user;
   if (!op_is(s->c, op, OP_GPU_CONVERT_LAYOUT))
@@ -142,7 +142,7 @@ struct bill {
   int64_t cost;
 };
 
-// One for the conversion itself, so that fewer are better even if they are free.
+// Plus one per conversion, so that fewer are better even if they are free.
 static bool add_conversion(MlirOperation op, void *user) {
   struct bill *b = user;
   if (!op_is(b->p->c, op, OP_GPU_CONVERT_LAYOUT))
@@ -173,7 +173,7 @@ static void adopt(struct pass_context *p, MlirOperation module, MlirOperation so
   }
 }
 
-// Operands of products get buffers, or copies to them.
+// Operands of products may get buffers, or asynchronous copies.
 static bool report(MlirOperation op, void *user) {
   struct pass_context *p = user;
   if (!op_is(p->c, op, OP_GPU_CONVERT_LAYOUT))

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // reorder: within each block, moves conversions down to their first use and loads up, with the
-// address arithmetic they need, so that all loads of a stretch are on their way before the first
-// result is waited for.
+// address arithmetic they need, so that all loads of a region are issued before the first result is
+// used.
 //
 //   %a = load   %x = mulf %a   %b = load   =>   %a = load   %b = load   %x = mulf %a
 //
-// A stretch ends at every op with an effect beyond shared memory (stores, atomics, assertions,
-// loops and branches): nothing crosses it. It ends at reductions and scans too: what is loaded for
-// use behind one would wait in registers until all threads have met, and fewer programs would fit
-// on a multiprocessor to hide the latency instead (layer norm of 8192 f16: 111 registers against
-// 63, 49 us against 39).
+// A region ends at every op with an effect beyond shared memory (stores, atomics, assertions, loops
+// and branches): nothing crosses it. It also ends at reductions and scans: loads for later uses
+// would occupy registers across the barrier, and occupancy, which hides the latency too, would fall
+// (layer norm of 8192 f16: 111 registers against 63, 49 us against 39).
 #include "base/vec.h"
 #include "lowering/pass.h"
 #include "lowering/passes/users.h"
@@ -17,7 +16,7 @@
 struct state {
   struct pass_context *p;
   struct ir_context *c;
-  struct map early; // MlirOperation.ptr of the stretch -> non-NULL: a load or what one needs
+  struct map early; // MlirOperation.ptr of the region -> non-NULL: a load or what one needs
   VEC(MlirBlock) blocks;
   VEC(MlirOperation) stretch;
   bool changed;
@@ -65,8 +64,8 @@ static bool is_movable_load(struct ir_context *c, MlirOperation op) {
   return op_is(c, op, OP_TILE_LOAD) && !op_attr_bool(op, "is_volatile");
 }
 
-// Loads of global memory overtake what only uses shared memory: the operands of a product are all
-// on their way before the first of them is stored to its buffer.
+// Loads of global memory move above ops on shared memory: all operands of a product are issued
+// before the first of them is stored to its buffer.
 static bool is_local(struct ir_context *c, MlirOperation op) {
   return op_is(c, op, OP_GPU_LOCAL_ALLOC) || op_is(c, op, OP_GPU_LOCAL_STORE) ||
          op_is(c, op, OP_GPU_LOCAL_LOAD);
@@ -82,7 +81,7 @@ static bool ends_stretch(struct ir_context *c, MlirOperation op) {
          (mlirOperationGetNumRegions(op) > 0 || (op_flags(c, op) & OP_TERM) || !op_is_pure(c, op));
 }
 
-// Marks, from the end, loads and everything of the stretch that a marked op uses.
+// Marks, backwards, loads and everything in the region that a marked op uses.
 static bool mark_early(struct state *s) {
   bool any = false;
   s->early = (struct map){0};
@@ -95,7 +94,7 @@ static bool mark_early(struct state *s) {
     if (!ptrmap_get(&s->early, op.ptr))
       continue;
     if (is_local(s->c, op))
-      return false; // an address comes out of a buffer
+      return false; // an address is loaded from a buffer
     for (intptr_t k = 0; k < mlirOperationGetNumOperands(op); k++) {
       MlirOperation def = value_def(mlirOperationGetOperand(op, k));
       if (!mlirOperationIsNull(def))
@@ -108,7 +107,7 @@ static bool mark_early(struct state *s) {
 static void hoist_loads(struct state *s) {
   if (!mark_early(s))
     return;
-  MlirOperation late = {NULL}; // the first op that the early ones overtake
+  MlirOperation late = {NULL}; // the first op that the marked ones move above
   for (size_t i = 0; i < s->stretch.len; i++) {
     MlirOperation op = s->stretch.at[i];
     bool is_early = ptrmap_get(&s->early, op.ptr) != NULL;

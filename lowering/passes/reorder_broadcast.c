@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reorder-broadcast: an elementwise operation on broadcast tiles of one shape, and on tiles whose
-// lanes are all equal, is computed on the small tiles and broadcast then.
+// reorder-broadcast: an elementwise operation on broadcast tiles of one shape, and on uniform
+// tiles, is computed on the small tiles and then broadcast.
 //
 //   addi(broadcast %a, broadcast %b)    ->   broadcast(addi %a, %b)
 //   mulf(broadcast %a, splat %s)        ->   broadcast(mulf %a, splat %s)
@@ -34,7 +34,8 @@ static MlirType small_type(MlirType shaped, MlirType element) {
   return type_with_element(shaped, element);
 }
 
-// The small tile that all broadcast operands come from: its type, or null when operands do not fit.
+// The small tile that all broadcast operands come from: its type, or null when operands do not
+// match.
 static MlirType source_type(struct reorder *r, MlirOperation op, intptr_t n) {
   MlirType found = {NULL};
   for (intptr_t i = 0; i < n; i++) {
@@ -72,7 +73,7 @@ static MlirValue small_operand(struct reorder *r, struct builder *b, MlirValue v
   return mlirOperationGetResult(small, 0);
 }
 
-// An op on groups of elements means something else on tiles of another shape.
+// An op on groups of elements is different on tiles of another shape.
 static bool packs(MlirOperation op) { return op_attr_int(op, "pack", 1) != 1; }
 
 static bool visit(MlirOperation op, void *user) {

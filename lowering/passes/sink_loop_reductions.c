@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sink-loop-reductions: a loop that reduces a tile in every iteration, only to combine the result
-// with what it carries, combines tiles element by element instead and reduces once, behind the
-// loop. What crosses threads then happens once.
+// with what it carries, combines tiles element by element instead and reduces once, after the loop.
+// Threads then communicate once.
 //
 //   %a = scf.for iter_args(%acc = %init) {          %t = scf.for iter_args(%acc = neutral tile) {
 //     %r = tile.reduce %x {add}              ->        %n = addf %acc, %x
@@ -13,9 +13,9 @@
 // they are within any reduction. The attribute tile.keep_order on the loop or the reduction forbids
 // it.
 //
-// Sums of rows that are rescaled in every iteration, as attention has them, stay 8 columns wide
-// until the loop ends: what a thread has of a product's row lies 8 columns apart, so that the sums
-// in the loop cross no threads.
+// Sums of rows that are rescaled in every iteration, as in attention, stay 8 columns wide until the
+// loop ends: a thread's elements of a product's row are 8 columns apart, so that sums in the loop
+// stay in the thread.
 //
 //   %r = reduce %x {add, axis = 1}           %y = reshape %x : 64x32 -> 64x4x8
 //   %s = mulf %acc, %f                  ->   %r = reduce %y {add, axis = 1}         : 64x8
@@ -29,10 +29,10 @@
 
 #include <math.h>
 
-// Not measured by themselves: chosen. What the pass gains: docs/performance.md.
+// Chosen, not measured by themselves. Gains of the pass: docs/performance.md.
 enum {
-  MAX_ELEMENTS = 64, // elements a thread, of a carried tile: more would spill
-  MAX_HELD = 128,    // elements a thread, of what the loop carries and what is summed up
+  MAX_ELEMENTS = 64, // elements per thread of a carried tile: more would spill
+  MAX_HELD = 128,    // elements per thread of carried tiles and of the summands
   COLUMNS = 8        // of the accumulator of one matrix instruction
 };
 
@@ -43,9 +43,9 @@ struct locality {
   bool changed;
 };
 
-// A carried value that is combined with a reduction and with nothing else.
+// A carried value whose only use is the combination with a reduction.
 struct chain {
-  intptr_t at;           // its index among what the loop carries
+  intptr_t at;           // its index among the carried values
   MlirOperation combine; // %n
   MlirOperation reduce;  // %r
   enum op_id id;         // of both
@@ -84,7 +84,7 @@ static bool is_in(MlirOperation op, MlirBlock block) {
   return !mlirOperationIsNull(op) && mlirBlockEqual(mlirOperationGetBlock(op), block);
 }
 
-// The one operation that the reduction's function applies to its two arguments, or unknown.
+// The operation that the reduction's function applies to its two arguments, or unknown.
 static enum op_id combination_of(struct ir_context *c, MlirOperation reduce) {
   MlirOperation f = op_function(c, reduce, "combine");
   if (mlirOperationIsNull(f) || mlirOperationGetNumOperands(reduce) != 1)
@@ -126,7 +126,7 @@ static bool keeps_order(MlirOperation op) {
   return !mlirAttributeIsNull(op_attr(op, "tile.keep_order"));
 }
 
-// False, with a remark, when the chain had better stay.
+// False, with a remark, when the rewrite does not pay off.
 static bool is_welcome(struct locality *l, MlirOperation loop, const struct chain *k) {
   MlirValue x = mlirOperationGetOperand(k->reduce, 0);
   long long elements = tensor_numel(mlirValueGetType(x)) / ((int64_t)l->p->num_warps * 32);
@@ -141,7 +141,7 @@ static bool is_welcome(struct locality *l, MlirOperation loop, const struct chai
                 elements);
     return false;
   }
-  return loop_defines(loop, x); // what does not change is reduced once anyway
+  return loop_defines(loop, x); // an invariant is reduced once anyway
 }
 
 // ---- rewriting ----
@@ -184,7 +184,7 @@ static MlirValue beside(MlirOperation op, MlirValue v) {
   return mlirOperationGetOperand(op, first ? 1 : 0);
 }
 
-// Elements of a product that tensor cores make, and what is computed from them one by one.
+// Elements of a tensor-core product, and elementwise ops on them.
 static bool comes_of_product(struct locality *l, struct map *seen, MlirBlock body, MlirValue v) {
   MlirOperation def = value_def(v);
   if (!is_in(def, body) || ptrmap_get(seen, def.ptr))
@@ -214,7 +214,7 @@ static int64_t elements_held(struct locality *l, MlirValue v) {
   return type_is_tensor(type) ? tensor_numel(type) / ((int64_t)l->p->num_warps * 32) : 0;
 }
 
-// A thread that is short of registers has none for columns.
+// Not where registers are short.
 static bool has_room(struct locality *l, MlirOperation loop, MlirOperation reduce) {
   int64_t held = elements_held(l, mlirOperationGetOperand(reduce, 0));
   for (intptr_t i = 0; i < mlirOperationGetNumResults(loop); i++)
@@ -259,7 +259,7 @@ static MlirValue sum_of(struct builder *b, MlirOperation like, MlirValue x, Mlir
   return mlirOperationGetResult(copy, 0);
 }
 
-// Is `v` the sum of rows of so many columns, made for nothing but one use?
+// Is `v` the sum of rows of that many columns, with a single use?
 static bool is_sum_of_columns(struct locality *l, MlirValue v) {
   MlirOperation def = value_def(v);
   if (mlirOperationIsNull(def) || !op_is(l->c, def, OP_TILE_REDUCE) ||
@@ -270,7 +270,7 @@ static bool is_sum_of_columns(struct locality *l, MlirValue v) {
          tensor_dim(type, 1) == COLUMNS;
 }
 
-// What the loop begins with, by columns.
+// The loop's init, by columns.
 static MlirValue first_sums(struct locality *l, MlirOperation loop, intptr_t at) {
   struct builder b = builder_before(l->c, loop);
   MlirValue init = mlirOperationGetOperand(loop, at + 3);
@@ -306,7 +306,7 @@ static MlirOperation rewrite_rescaled(struct locality *l, MlirOperation loop,
   return wide;
 }
 
-// What a loop begins with has been rewritten before it.
+// The init of a loop has been rewritten before it.
 static void collect(struct locality *l, MlirOperation op) {
   for (intptr_t i = 0; i < mlirOperationGetNumRegions(op); i++)
     for (MlirBlock b = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, i)); !mlirBlockIsNull(b);

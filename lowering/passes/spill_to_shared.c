@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // spill-to-shared: where the tiles that live across a barrier need more registers than a thread
-// has, part of them waits in shared memory. Every thread writes and reads words of its own, 16
-// bytes at a time, so that there are neither barriers nor bank conflicts.
+// has, part of them is spilled to shared memory. Every thread stores and loads its own words, 16
+// bytes at a time, without barriers or bank conflicts.
 //
 //   %x = tile.load          ->  %x = tile.load {tilegpu.spill_row = 0, tilegpu.spill_rows = 5}
 //   %m = tile.reduce %x         %m = tile.reduce %x
@@ -10,7 +10,7 @@
 // A row of spill space is 16 bytes for each thread. The first registers of the tile are stored in
 // its rows when they are computed, and loaded again by every op that uses the tile. A row of 65,536
 // f32 with 1024 threads is 64 registers of 64: without that, ptxas spills to local memory, which
-// is beyond the L1 cache here.
+// exceeds the L1 cache here.
 #include "base/limits.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
@@ -29,7 +29,7 @@ struct tile {
   struct live_range live;
   unsigned words;     // registers of a thread
   unsigned most_rows; // 0: it cannot be spilled
-  unsigned row, rows; // where, and how many
+  unsigned row, rows; // first row, and count
 };
 
 struct state {
@@ -44,7 +44,7 @@ struct state {
 
 // ---- tiles ----
 
-// Values that control flow hands on are read where blocks meet, not by an op.
+// Values passed by control flow are read at block boundaries, not by an op.
 static bool has_plain_uses(struct ir_context *c, MlirValue v) {
   for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use))
@@ -87,12 +87,12 @@ static bool lives_across(const struct tile *t, uint32_t point) {
   return t->live.begin < point && point < t->live.end;
 }
 
-// An op reads what it uses before its result is stored: there rows may change hands.
+// An op reads its operands before its result is stored: their rows may be reused.
 static bool at_the_same_time(const struct tile *t, const struct tile *o) {
   return t->live.begin < o->live.end && o->live.begin < t->live.end;
 }
 
-// The lowest rows that no tile of the same time has. `at` only rises, each time to the end of
+// The lowest rows that no tile live at the same time has. `at` only rises, each time to the end of
 // another tile: at most as many rounds as there are tiles.
 static unsigned free_row(const struct state *s, const struct tile *t, unsigned rows) {
   unsigned at = 0;
@@ -202,8 +202,8 @@ static bool count_sizes(MlirOperation op, void *user) {
   return true;
 }
 
-// Finding memory for each op that needs some compares them all, and LLVM's time for loops behind
-// each other grows with the cube of their number.
+// Allocation compares all ops with scratch pairwise, and LLVM's time for a sequence of loops grows
+// with the cube of their number.
 static bool check_sizes(struct pass_context *p) {
   struct sizes n = {.p = p};
   ir_walk(mlirModuleGetOperation(p->module), count_sizes, &n);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// unroll: a loop with tile.loop_unroll_factor = F runs F iterations of its body as one, and what is
-// left over in a loop as it was. The first loop counts iterations, so that no step can overflow.
+// unroll: a loop with tile.loop_unroll_factor = F runs F iterations of its body as one, and the
+// remainder in the original loop. The first loop counts iterations, so that no step can overflow.
 //
 //   scf.for %i = %l to %u step %s { A(%i) }    ->    scf.for %k = 0 to trips - trips % F step F {
 //                                                      A(%l + %k * %s)  A(%l + (%k + 1) * %s) ...
 //                                                    }
 //                                                    scf.for %i = %l + ... to %u step %s { A(%i) }
 //
-// With a known number of iterations canonicalize folds what never runs, or runs once.
+// With a known number of iterations canonicalize folds loops that run never or once.
 #include "base/vec.h"
 #include "lowering/pass.h"
 #include "lowering/passes/loop_rewrite.h"
 #include "mlir-dialects/build.h"
 
-enum { MAX_OPS = 8192 }; // operations, of the unrolled body; not measured: chosen
+enum { MAX_OPS = 8192 }; // operations, of the unrolled body; chosen, not measured
 
 static const char factor_name[] = "tile.loop_unroll_factor";
 
@@ -45,7 +45,7 @@ static bool remap(MlirOperation op, void *user) {
   return true;
 }
 
-// Appends a copy of `body` without its terminator to `to`, in terms of the values of `now`.
+// Appends a copy of `body` without its terminator to `to`, with operands mapped by `now`.
 static void append_copy(struct unroll *u, MlirBlock body, MlirBlock to) {
   MlirOperation end = mlirBlockGetTerminator(body);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationEqual(op, end);
@@ -65,8 +65,8 @@ struct counts {
   MlirValue rest;  // where the other loop starts
 };
 
-// As unsigned numbers: max(ceil((upper - lower) / step), 0). A count that does not fit the signed
-// comparison of the loop is left to the loop behind.
+// As unsigned numbers: max(ceil((upper - lower) / step), 0). A count beyond the signed comparison
+// of the loop is left to the second loop.
 static struct counts count(struct builder *b, MlirOperation loop, int64_t factor) {
   MlirValue lower = mlirOperationGetOperand(loop, 0), upper = mlirOperationGetOperand(loop, 1);
   MlirValue step = mlirOperationGetOperand(loop, 2);
@@ -103,7 +103,7 @@ static int64_t size_of(MlirOperation op) {
   return n;
 }
 
-// Options other than the factor hold for both loops.
+// Both loops keep the options other than the factor.
 static void copy_options(MlirOperation from, MlirOperation to) {
   for (intptr_t i = 0; i < mlirOperationGetNumAttributes(from); i++) {
     MlirNamedAttribute a = mlirOperationGetAttribute(from, i);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the results of an operation are needed, for passes that move operations to their users.
+// The users of an operation's results, for passes that move operations to their users.
 #ifndef TILE_LOWERING_PASSES_USERS_H
 #define TILE_LOWERING_PASSES_USERS_H
 
 #include "mlir-dialects/ir.h"
 
-// The first op of the op's own block that needs one of its results, itself or in its regions; null
-// if there is none, or if one is needed elsewhere.
+// The first op of the same block that uses a result, itself or in its regions; null if there is
+// none, or if a result is used outside the block.
 MlirOperation op_first_user(MlirOperation op);
 
 #endif

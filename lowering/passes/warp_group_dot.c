@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // warp-group-dot: products whose accumulator has the layout of wgmma read their operands from
-// shared memory. B always does; A stays in registers where it was computed there.
+// shared memory. B always; A stays in registers if it was computed there.
 //
 //   %a = local_load %x    %b = local_load %y
 //   %d = dot %a, %b, %c                            ->   %d = warp_group_dot %x, %y, %c
 //
-// An operand that is in no buffer which wgmma can read gets one.
+// An operand without a buffer that wgmma can read gets one.
 //
 // A product whose accumulator a loop carries stays in flight while the next iteration begins:
 //
@@ -53,8 +53,8 @@ static MlirValue buffer_read(struct state *s, MlirValue operand) {
   return e && e->kind == ENC_NVMMA_SHARED ? buffer : (MlirValue){NULL};
 }
 
-// A buffer is read where the product is, no longer where the load was: nothing may write to shared
-// memory between the two.
+// The buffer is read at the product, no longer at the load: nothing may write to shared memory in
+// between.
 static bool may_read_later(struct state *s, MlirValue operand, MlirOperation dot) {
   MlirOperation load = value_def(operand);
   if (!mlirBlockEqual(mlirOperationGetBlock(load), mlirOperationGetBlock(dot)))

@@ -2,12 +2,13 @@
 // A forward data flow: intervals of bytes with pending accesses, carried through blocks, joined
 // where branches join and around loops until a fixpoint.
 //
-// Memory whose slots alternate with iterations is seen from the current iteration of the loop.
+// Slots of memory that alternates with iterations are numbered relative to the current iteration of
+// the loop.
 //  - Scratch with two slots (scratch_double_buffer): slot 0 is that of this iteration, slot 1 that
 //    of the iterations before and after it.
 //  - A ring whose buffers have phases: slot p is the buffer of phase p.
 // On the back edge they advance by one slot: phase 1 is phase 0 of the next iteration. In iteration
-// 0 slots are where their numbers say; after the loop any slot may be meant.
+// 0 slot p has number p; after the loop it may be any.
 //
 // Termination. What is pending at a loop's head only grows. The ends of its intervals are those of
 // items, of their slots, and of pieces moved between slots: B numbers, in general 2 * items * (most
@@ -48,7 +49,7 @@ static bool is_empty(const struct pending *p) {
   return p->reads.at.len == 0 && p->writes.at.len == 0;
 }
 
-// All threads synchronize.
+// A barrier of all threads.
 static void clear(struct pending *p) {
   p->reads = (struct intervals){0};
   p->writes = (struct intervals){0};
@@ -56,7 +57,7 @@ static void clear(struct pending *p) {
 
 // ---- one op ----
 
-// A ring whose buffers have phases in the loop, in which no other item has its memory.
+// A ring whose buffers have phases in the loop, and whose memory no other item uses there.
 struct phased_ring {
   uint32_t item;
   MlirOperation loop;
@@ -71,7 +72,7 @@ struct run {
   void *user;
   VEC(MlirOperation) before;
   struct map needed; // op -> non-NULL where it is in `before`
-  bool *alternates;  // of each item: it has two slots, which no other item has in its loop
+  bool *alternates;  // of each item: it has two slots, which no other item uses in its loop
   VEC(struct phased_ring) phased_rings;
   size_t steps;     // operations visited
   struct map heads; // loops gone through once -> struct pending *, what is pending at their head
@@ -93,9 +94,9 @@ static void take_back(struct run *r, size_t len) {
     ptrmap_put(r->a, &r->needed, vec_pop(&r->before).ptr, NULL);
 }
 
-// Each level of loops tries up to four placements of those within it. Beyond this many visited
-// operations loops get the first that is right. It bounds
-// compile time; how often kernels reach it was not measured.
+// Each level of loops tries up to four placements for the loops within it. Beyond this many visited
+// operations loops get the first correct one. It bounds compile time; how often kernels reach it
+// was not measured.
 enum { MOST_STEPS = 50000 };
 
 static bool is_spent(const struct run *r) { return r->steps > MOST_STEPS; }
@@ -144,11 +145,11 @@ static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
   wait_if(r, op, p,
           intervals_any_overlap(&p->reads, &e->touches) ||
               intervals_any_overlap(&p->writes, &e->touches));
-  join(r->a, p, &e->left); // it may return without having met
+  join(r->a, p, &e->left); // it may return without a barrier
 }
 
-// Copies that the thread has waited for: others learn of what they wrote behind a barrier. Which of
-// several buffers a wait means may not be known, so that only one for everything ends copies.
+// Copies that the thread has waited for: others see what they wrote after a barrier. The buffer of
+// a wait may not be known, so only a wait for all copies completes them.
 static void complete_copies(struct run *r, const struct shared_effects *e, struct pending *p) {
   struct intervals completed = intervals_of(r, &e->completed);
   intervals_add_all(r->a, &p->writes, &completed);
@@ -217,7 +218,7 @@ static bool see_call(MlirOperation op, void *user) {
   return true;
 }
 
-// Accesses of others to that memory would not advance from slot to slot.
+// Accesses of other items to that memory would not advance from slot to slot.
 static bool has_loop_alone(const struct run *r, size_t i, MlirOperation loop) {
   const struct shared_item *item = &r->items->items.at[i];
   struct call_search m = {.run = r, .where = {item->offset, shared_item_end(item)}};
@@ -262,7 +263,7 @@ static bool see_index(MlirOperation op, void *user) {
     const struct shared_item *item = &r->items->items.at[ring.item];
     if (mlirOperationIsNull(ring.loop) || item->copies == 1 || is_phased(r, ring.item, ring.loop))
       continue;
-    // A ring made in the loop is another one in each iteration.
+    // A ring allocated in the loop is another one in each iteration.
     bool is_outside =
         liveness_point(r->items->live, item->op) < liveness_point(r->items->live, ring.loop);
     if (is_outside && has_loop_alone(r, ring.item, ring.loop))
@@ -315,8 +316,8 @@ static void advance_iteration(struct run *r, MlirOperation loop, struct pending 
   }
 }
 
-// From here on the rings' slots count this loop's iterations. Returns whose they counted before, by
-// ring.
+// From here on the rings' slots are relative to this loop's iterations. Returns the previous loop
+// of each ring.
 static MlirOperation *enter_loop(struct run *r, MlirOperation loop, struct pending *p) {
   MlirOperation *outer = arena_array(r->a, MlirOperation, r->phased_rings.len + 1);
   for (size_t i = 0; i < r->phased_rings.len; i++) {
@@ -360,8 +361,8 @@ static void visit_if(struct run *r, MlirOperation op, struct pending *p) {
   join(r->a, p, &other);
 }
 
-// Around the loop until nothing new comes back to its head. `head`: assumed to be pending there;
-// then what is. At most S B + 1 passes (see the top of the file).
+// Iterates over the loop until nothing new arrives at its head. `head`: assumed to be pending
+// there; then what is. At most S B + 1 passes (see the top of the file).
 static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct pending *head) {
   bool is_while = op_is(r->items->c, op, OP_SCF_WHILE);
   struct pending left;
@@ -379,11 +380,11 @@ static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct 
     more = !same_pending(&next, head);
     *head = next;
   }
-  *p = is_while ? left : copy(r->a, head); // an scf.while ends behind its condition
+  *p = is_while ? left : copy(r->a, head); // an scf.while ends after its condition
   exit_loop(r, op, outer, p);
 }
 
-// What one way of placing barriers in a loop came to.
+// The result of one placement of barriers in a loop.
 struct attempt {
   struct pending after;
   MlirOperation *barriers;
@@ -405,9 +406,9 @@ static void attempt_keep(struct run *r, const struct attempt *t, struct pending 
   *p = t->after;
 }
 
-// Barriers in the loop with `p` pending before it. The first time around, barriers are found before
-// it is known what comes back to the head, which may call for one further up that does for both: a
-// second try knows.
+// Barriers in the loop with `p` pending before it. The first pass places barriers before it is
+// known what the back edge brings, which may need a barrier further up that serves both: a second
+// try starts with it.
 static size_t place_barriers(struct run *r, MlirOperation op, struct pending *p) {
   const struct pending before = copy(r->a, p);
   size_t len = r->before.len;
@@ -426,9 +427,8 @@ static size_t place_barriers(struct run *r, MlirOperation op, struct pending *p)
   return count;
 }
 
-// One try. What was pending at the loop's head before, on the way here along another iteration of
-// the loop around it, still counts: each loop's head only grows, so that loops in loops are gone
-// through a number of times that is linear in their depth, not exponential.
+// One try. What was pending at the loop's head in earlier visits still counts: heads only grow, so
+// that nested loops take a number of passes that is linear in their depth, not exponential.
 static void visit_loop_once(struct run *r, MlirOperation op, struct pending *p) {
   struct pending *head = ptrmap_get(&r->heads, op.ptr);
   if (!head) {
@@ -438,7 +438,7 @@ static void visit_loop_once(struct run *r, MlirOperation op, struct pending *p) 
   fixpoint(r, op, p, head);
 }
 
-// What is pending before the loop may cost barriers inside that one barrier before it saves.
+// What is pending before the loop may cost barriers inside that a single barrier before it saves.
 static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
   if (is_needed(r, op))
     clear(p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where barriers are needed because of shared memory: a forward data flow of the accesses that some
-// thread may still have to do. An op that accesses what others may still read or write has to wait.
-// The plan changes nothing; the pass insert_barriers builds what it lists.
+// thread may not have finished. An op that accesses memory which other threads may still read or
+// write needs a barrier. The plan changes nothing; the pass insert_barriers builds what it lists.
 #ifndef TILE_LOWERING_PLAN_BARRIER_PLAN_H
 #define TILE_LOWERING_PLAN_BARRIER_PLAN_H
 
@@ -13,12 +13,12 @@ enum { PRODUCT_AGES = 4 };
 // Accesses since the last barrier, and those that barriers do not end.
 struct pending {
   struct intervals reads, writes;
-  struct intervals under_way; // written by copies that nobody waited for
+  struct intervals under_way; // written by copies in flight; barriers do not complete them
   // Read by products in flight, by age: 0 is the youngest group, the last one holds all older ones.
   struct intervals products[PRODUCT_AGES];
 };
 
-// What a call does, seen from outside.
+// The effects of a call.
 struct call_effects {
   struct intervals touches; // everything
   struct pending left;      // at its return
@@ -31,7 +31,7 @@ struct barrier_plan {
 };
 
 // `calls` (may be NULL): func.func -> struct call_effects *. `see` (may be NULL) is called for
-// every op with effects, with what is pending before it, as often as the flow comes by.
+// every op with effects, with what is pending before it, on every visit.
 struct barrier_plan
 barrier_plan_make(const struct shared_items *items, MlirOperation func, const struct map *calls,
                   void (*see)(void *user, MlirOperation op, const struct shared_effects *effects,

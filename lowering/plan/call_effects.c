@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls of a function do to shared memory: its own items, and those of the functions it calls.
+// Effects of calls on shared memory: the function's own items, and those of the functions it calls.
 #include "lowering/plan/barrier_plan.h"
 
 struct summary {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses layouts by relaxation: a queue of tiles whose preference has grown, each passing it on to
-// its neighbours. Preferences only grow, in (weight, votes): weights are those of anchors, votes at
-// most the number of anchors A, so a tile enters the queue at most A * A times.
+// Chooses layouts by relaxation: a queue of tiles whose preference has grown, each propagating it
+// to its neighbours. Preferences only grow, in (weight, votes): weights are those of anchors, votes
+// at most the number of anchors A, so a tile enters the queue at most A * A times.
 #include "lowering/plan/layout_choice.h"
 
 #include "base/vec.h"
@@ -9,7 +9,7 @@
 #include "lowering/cost/access_cost.h"
 #include "lowering/plan/loop_loads.h"
 
-enum {               // in bytes of an access; not measured: chosen
+enum {               // in bytes of an access; chosen, not measured
   LIGHT = 1,         // the weight of a preference that recomputable tiles pass on to their users
   PRODUCT = 1 << 16, // how much more an accumulator weighs than an access of its size
 };
@@ -25,11 +25,11 @@ struct anchor {
 
 // A tile; the values a loop carries through one slot are one tile.
 struct tile {
-  MlirValue value;        // the representative
+  MlirValue value;        // its representative
   MlirAttribute encoding; // null: no preference yet
   int64_t weight, votes;
   struct anchor *load; // the access or product it is the result of
-  bool fixed;          // not ours to choose
+  bool fixed;          // not to be changed
   bool follows;        // the result of a reduction: a slice of the operands' layout
   bool cheap;          // can be recomputed anywhere: no memory, no loop behind it
   bool queued;
@@ -41,7 +41,7 @@ struct layout_choice {
   const struct target *target;
   struct arena *arena;
   struct axis_analysis *axis;
-  unsigned stages;    // of loops that do not say
+  unsigned stages;    // of loops without tile.num_stages
   struct map anchors; // MlirOperation.ptr -> struct anchor *
   struct map tiles;   // MlirValue.ptr -> struct tile *
   struct map votes;   // MlirAttribute.ptr -> int64_t *: elements accessed in that layout
@@ -63,7 +63,7 @@ static MlirBlock region_block(MlirOperation op, intptr_t region) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region));
 }
 
-// Results of loops stand for what the loop carries, the first result of other ops for all.
+// The representative of a loop's result is the carried value; of other results, the op's first one.
 static MlirValue representative(struct ir_context *c, MlirValue v) {
   if (mlirValueIsABlockArgument(v))
     return v;
@@ -124,7 +124,7 @@ static struct tile *tile_of(struct layout_choice *x, MlirValue v) {
 
 // ---- anchors ----
 
-// The operand whose type says the layout that an anchor works in; -1: `op` is none.
+// The operand whose type has the layout of the anchor; -1: `op` is no anchor.
 static intptr_t anchoring_operand(struct ir_context *c, MlirOperation op) {
   if (op_is(c, op, OP_TILE_DOT))
     return 2;
@@ -202,7 +202,7 @@ static const struct linear_layout *linear_with(struct layout_choice *x, MlirType
 
 // ---- relaxation ----
 
-// Can `v` come in that layout from where it is defined? Elementwise ops always can.
+// Can the op that defines `v` produce that layout? Elementwise ops always can.
 static bool is_possible(struct layout_choice *x, MlirValue v, MlirAttribute encoding) {
   if (!linear_with(x, mlirValueGetType(v), encoding))
     return false;
@@ -228,7 +228,7 @@ static unsigned width_in(struct layout_choice *x, MlirOperation op, MlirAttribut
   return l ? axis_vector_of(x->axis, op, x->target, l).width : 1;
 }
 
-// May the load come in another layout than its own?
+// May the load use another layout than its own?
 static bool gives_way(struct layout_choice *x, const struct anchor *a, MlirAttribute other) {
   if (op_attr_bool(a->op, "is_volatile") ||
       (a->is_copied && width_in(x, a->op, other) < width_in(x, a->op, a->encoding)))
@@ -282,7 +282,7 @@ static MlirValue yield_target(struct ir_context *c, MlirOperation terminator, in
   }
 }
 
-// The value that takes operand `at` of `op` over as it is; null if there is none.
+// The value that `op` passes operand `at` to unchanged; null if there is none.
 static MlirValue carried_to(struct ir_context *c, MlirOperation op, intptr_t at) {
   MlirValue none = {NULL};
   switch (op_id(c, op)) {
@@ -294,7 +294,8 @@ static MlirValue carried_to(struct ir_context *c, MlirOperation op, intptr_t at)
   }
 }
 
-// Operands of one layout that is nobody's result: the one that is hardest to get decides.
+// Operands that must share a layout, of an op without tiles as results: the most expensive one
+// decides.
 static MlirValue leader_of(struct layout_choice *x, MlirOperation op) {
   MlirValue leader = mlirOperationGetOperand(op, 0);
   for (intptr_t i = mlirOperationGetNumOperands(op); i-- > 0;)
@@ -303,7 +304,7 @@ static MlirValue leader_of(struct layout_choice *x, MlirOperation op) {
   return leader;
 }
 
-// Reductions and histograms take their operands as they come, if only in one layout.
+// Reductions and histograms accept any layout that all their operands share.
 static bool is_led(struct ir_context *c, MlirOperation op) {
   return op_is(c, op, OP_TILE_REDUCE) || op_is(c, op, OP_TILE_HISTOGRAM);
 }
@@ -393,11 +394,12 @@ static void spread_to_definition(struct layout_choice *x, const struct tile *t) 
   }
 }
 
-// What foreign ops take and give keeps its layout.
+// Operands and results of foreign ops keep their layout.
 static bool fix_strangers(MlirOperation op, void *user) {
   struct layout_choice *x = user;
   bool known = !layout_is_foreign(x->c, op);
-  bool converts = op_is(x->c, op, OP_GPU_CONVERT_LAYOUT); // one that the caller left in place
+  bool converts =
+      op_is(x->c, op, OP_GPU_CONVERT_LAYOUT); // a conversion that the caller left in place
   for (intptr_t i = 0; !known && i < mlirOperationGetNumOperands(op); i++)
     if (type_is_tensor(mlirValueGetType(mlirOperationGetOperand(op, i))))
       tile_of(x, mlirOperationGetOperand(op, i))->fixed = true;
@@ -411,7 +413,7 @@ static bool fix_strangers(MlirOperation op, void *user) {
   return true;
 }
 
-// A store takes its pointers in the spelling they have when that is the layout it wanted.
+// A store keeps the encoding of its pointers when it is the same layout as the one wanted.
 static void respell(struct layout_choice *x, struct anchor *a) {
   MlirValue ptr = mlirOperationGetOperand(a->op, 0);
   MlirAttribute chosen = layout_chosen(x, ptr);
@@ -435,8 +437,8 @@ static void relax(struct layout_choice *x) {
   x->queue.len = 0;
 }
 
-// May the access take the layout of what it writes? Its addresses and mask must come in it for
-// little, and nobody may wait for its result.
+// May the access take the layout of the value it writes? Its addresses and mask must be cheap in
+// it, and its result unused.
 static bool may_give_way(struct layout_choice *x, MlirOperation op) {
   if (!op_is(x->c, op, OP_TILE_STORE) && !op_is(x->c, op, OP_TILE_ATOMIC_RMW))
     return false;
@@ -446,7 +448,7 @@ static bool may_give_way(struct layout_choice *x, MlirOperation op) {
   return mlirOperationGetNumResults(op) == 0 || !value_has_uses(mlirOperationGetResult(op, 0));
 }
 
-// Row sums are stored from where the reduction left them rather than converted first.
+// Row sums are stored in the layout of the reduction rather than converted first.
 static void let_stores_give_way(struct layout_choice *x) {
   for (size_t i = 0; i < x->order.len; i++) {
     struct anchor *a = x->order.at[i];
@@ -464,8 +466,8 @@ static void let_stores_give_way(struct layout_choice *x) {
   }
 }
 
-// Loads spread before stores do, so that layouts of equal weight meet in front of the
-// store, rather than somewhere in between.
+// Loads propagate before stores, so that layouts of equal weight meet at the store rather than in
+// between.
 void layout_choice_solve(struct layout_choice *x) {
   ir_walk(x->root, fix_strangers, x);
   for (size_t i = 0; i < x->order.len; i++) {

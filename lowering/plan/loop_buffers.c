@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers follow the users of a load: conversions, to dot operands above all, and buffers that
-// other passes made for them already.
+// The layout of the buffer follows the users of a load: conversions, above all to dot operands, and
+// buffers that other passes built.
 #include "lowering/plan/loop_buffers.h"
 
 #include "layouts/attr.h"
 #include "lowering/analysis/convert_scratch.h"
 
-// Dimensions as the load has them: its fastest first.
+// The order of the load's layout, fastest dimension first.
 static void order_of(struct ir_context *c, MlirType tile, uint32_t *ret) {
   const struct encoding *e = encoding_of_attr(c, tensor_encoding(tile));
   const struct linear_layout *l = linear_of_type(c, tile);
@@ -29,7 +29,7 @@ static void order_of(struct ir_context *c, MlirType tile, uint32_t *ret) {
 struct buffer_request {
   struct ir_context *c;
   const struct target *target;
-  MlirType tile; // as the load has it
+  MlirType tile; // with the layout of the load
 };
 
 static MlirAttribute layout_for(const struct buffer_request *w, const struct encoding *user) {
@@ -59,7 +59,7 @@ static MlirAttribute layout_between(const struct buffer_request *w, MlirType use
   return encoding_attr(w->c, &e);
 }
 
-// What the user wants of the buffer; null if it does not mind.
+// The layout that the user prefers for the buffer; null if none.
 static MlirAttribute preference_of(const struct buffer_request *w, MlirOperation user) {
   if (op_is(w->c, user, OP_GPU_LOCAL_ALLOC))
     return tensor_encoding(memdesc_tile(w->c, mlirValueGetType(mlirOperationGetResult(user, 0))));

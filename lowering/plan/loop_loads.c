@@ -50,7 +50,7 @@ unsigned load_bytes_per_thread(struct ir_context *c, MlirOperation load) {
   return (l ? ll_in_size(l, LL_REGISTER) : 1) * (bits < 8 ? 1 : bits / 8);
 }
 
-// ---- what the loop does besides ----
+// ---- other effects of the loop ----
 
 static const char *effect_of(struct ir_context *c, MlirOperation op) {
   switch (op_id(c, op)) {
@@ -111,7 +111,7 @@ static void push_once(struct finder *f, MlirValue v) {
   vec_push(f->arena, &f->todo, v);
 }
 
-// Does a dot see the tile of its operand behind such an op?
+// Does the op pass the tile of its operand on to a dot?
 static bool passes_tiles(struct ir_context *c, MlirOperation op) {
   switch (op_id(c, op)) {
   case OP_GPU_LOCAL_ALLOC:
@@ -158,11 +158,11 @@ static void feed(struct finder *f, MlirOperation dot, unsigned level) {
 
 struct depths {
   struct finder *f;
-  struct map after; // MlirOperation.ptr of the body -> dots behind each other up to its results
+  struct map after; // MlirOperation.ptr of the body -> dots in sequence up to its results
   uintptr_t now;
 };
 
-// Of dots, what they add to counts for nothing: sums wait for each other anyway.
+// The accumulators of dots do not count: sums depend on each other anyway.
 static bool note_depth(MlirOperation op, void *user) {
   struct depths *d = user;
   intptr_t n = op_is(d->f->c, op, OP_TILE_DOT) ? 2 : mlirOperationGetNumOperands(op);
@@ -217,11 +217,11 @@ static bool check_total(MlirOperation op, void *user) {
     if (op_may_have_no_value(f->c, op))
       f->ret = NULL;
     return f->ret != NULL;
-  default: return true; // divisors are made harmless where they are not known
+  default: return true; // unknown divisors are replaced where needed
   }
 }
 
-// May the op run for iterations that never come?
+// May the op run for iterations that do not exist?
 static bool is_total(struct finder *f, MlirOperation op) {
   struct finder copy = *f;
   ir_walk(op, check_total, &copy);
@@ -234,7 +234,7 @@ static bool can_run_ahead(struct finder *f, MlirOperation op) {
   return op_is_pure(f->c, op) && is_total(f, op);
 }
 
-// What the load's operands need, iterations before included. False if some of it cannot run ahead.
+// What the load's operands need, through carried values too. False if some of it cannot run ahead.
 static bool find_slice(struct finder *f, struct loop_load *l) {
   bool ok = true;
   f->todo.len = 0;
@@ -284,7 +284,7 @@ static void mark_indices(struct finder *f) {
         f->ret->at.at[k].is_index = true;
 }
 
-// Loads that do not recur need each other in one direction only.
+// Loads that do not recur depend on each other in one direction only.
 static unsigned find_depth(struct finder *f, struct loop_load *l) {
   for (size_t i = 0; !l->depth_known && i < f->ret->at.len; i++) {
     struct loop_load *index = &f->ret->at.at[i];
@@ -299,10 +299,10 @@ static unsigned find_depth(struct finder *f, struct loop_load *l) {
 
 // ---- staging ----
 
-// Bytes of a thread that may wait in registers without being asked for; not measured by itself.
+// Bytes per thread that may be staged in registers without tile.num_stages; not measured by itself.
 enum { CHEAP_BYTES = 32 };
 
-// Through shared memory, if the buffer and copies of the hardware can take it.
+// Through shared memory, if a buffer and cp.async support the tile.
 static void try_shared(struct finder *f, struct loop_load *l) {
   l->buffer = loop_buffer_layout(f->c, f->target, l->op);
   if (mlirAttributeIsNull(l->buffer)) {
@@ -331,7 +331,7 @@ static void choose_path(struct finder *f, struct loop_load *l) {
   }
 }
 
-// A large tile beside the operands is taken along where that costs no registers.
+// A large tile beside the operands is co-staged where that costs no registers.
 static void take_along(struct finder *f, struct loop_load *l) {
   if (l->staging != STAGING_REGISTERS || l->wanted || l->is_index || l->recurs || l->depth > 0 ||
       load_bytes_per_thread(f->c, l->op) < CHEAP_BYTES)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages are counted from the end: an op stands as many iterations before the last stage as the
-// loads between it and its farthest user take.
+// Stages are counted from the end: the distance of an op to the last stage is the latency, in
+// iterations, of the loads between it and its farthest user.
 #include "lowering/plan/loop_schedule.h"
 
 #include <assert.h>
 
 enum {
-  // Bytes of a thread; not measured by themselves.
-  CARRIED_BYTES = 64, // what loads that wait in registers may take together for one
+  // Bytes per thread; not measured by themselves.
+  CARRIED_BYTES = 64, // the sum for loads staged in registers
   SIDE_BYTES = 32     // and those that are not wanted
 };
 
@@ -37,7 +37,7 @@ static bool travels(const struct loop_load *l) {
   return l->staging != STAGING_NONE && (l->wanted || l->is_index);
 }
 
-// How many iterations before its use the load is issued, `iterations` being all there are.
+// How many iterations before its use the load is issued, at most `iterations`.
 static unsigned latency_of(struct ir_context *c, const struct loop_load *l, unsigned iterations,
                            unsigned for_index) {
   if (l->recurs)
@@ -79,7 +79,7 @@ struct need {
   unsigned iterations;
 };
 
-// The value is needed that many iterations ahead.
+// Records that the value is needed that many iterations ahead.
 static void raise(struct scheduler *k, MlirValue v, unsigned iterations) {
   if (!mlirBlockEqual(value_block(v), k->s->body))
     return;
@@ -105,9 +105,9 @@ static bool raise_operands(MlirOperation op, void *user) {
   return true;
 }
 
-// From the end, until carried values ask for nothing more. Distances only rise, and a cycle of
-// carried values has no latency (such a load `recurs` and is not moved): at most one round a
-// carried value.
+// Backwards, until carried values reach a fixpoint. Distances only rise, and a cycle of carried
+// values has no latency (such a load `recurs` and is not moved): at most one round per carried
+// value.
 static void spread(struct scheduler *k) {
   MlirOperation yield = mlirBlockGetTerminator(k->s->body);
   do {
@@ -208,7 +208,7 @@ static bool is_cheap(struct repeater *r, MlirOperation op) {
   return true;
 }
 
-// The op that uses, or for what the loop carries the stage that needs it.
+// The op that uses it, or for carried values the stage that needs it.
 static unsigned stage_of_use(struct repeater *r, MlirOpOperand use) {
   MlirOperation user = op_in_block(r->s->body, mlirOpOperandGetOwner(use));
   if (!mlirOperationEqual(user, mlirBlockGetTerminator(r->s->body)))

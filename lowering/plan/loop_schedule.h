@@ -16,13 +16,13 @@
 struct loop_schedule {
   MlirOperation loop;
   MlirBlock body;
-  unsigned last; // 0: nothing runs ahead
+  unsigned last; // 0: no load runs ahead
   struct loop_loads loads;
   struct map stages;   // MlirOperation.ptr -> stage + 1; absent: the last one
   unsigned *arguments; // stage in which the carried value of that number is first needed
 };
 
-// stages: how many tiles of a load there may be at once, the one in use included.
+// stages: maximal number of tiles of a load at once, including the one in use.
 struct loop_schedule loop_schedule_of(struct ir_context *c, struct loop_loads loads,
                                       MlirOperation loop, unsigned stages, struct arena *a);
 unsigned schedule_stage(const struct loop_schedule *s, MlirOperation op); // of the body
@@ -30,12 +30,12 @@ unsigned schedule_stage(const struct loop_schedule *s, MlirOperation op); // of 
 static inline unsigned schedule_distance(const struct loop_schedule *s, MlirOperation op) {
   return s->last - schedule_stage(s, op);
 }
-// Of a value of the body: the stage it is made in; the induction variable is there in all of them.
+// Of a value of the body: its stage; the induction variable is available in all.
 unsigned schedule_stage_of_value(const struct loop_schedule *s, MlirValue v);
 bool schedule_is_induction(const struct loop_schedule *s, MlirValue v);
 
-// Operations of which early stages and late ones need the result are repeated where nothing but the
-// induction variable and values from outside are needed for that: nothing has to be carried then.
+// Operations whose result both early and late stages need are repeated if they depend only on the
+// induction variable and values from outside, so that nothing needs to be carried.
 void schedule_repeat_cheap(struct ir_context *c, struct loop_schedule *s, struct arena *a);
 
 #endif

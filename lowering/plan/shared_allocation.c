@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First fit, largest first. A run of the barrier analysis with everything apart tells which items
-// cost a barrier when they share memory.
+// First fit, largest first. The barrier analysis with all items disjoint gives the pairs of items
+// that cost a barrier when they share memory.
 #include "lowering/plan/shared_allocation.h"
 
 #include "lowering/analysis/scratch.h"
@@ -8,12 +8,12 @@
 
 #include <assert.h>
 
-// A program that takes no more shared memory than its share of a multiprocessor does not lower the
-// occupancy. None of these thresholds was measured by itself.
+// Shared memory up to a program's share of a multiprocessor does not lower the occupancy. None of
+// these thresholds was measured by itself.
 enum {
   WARPS_PER_SM = 64,
   MAX_PROGRAMS_PER_SM = 32,
-  SMALL_SCRATCH = 1024,      // bytes: a barrier costs more than not sharing so little
+  SMALL_SCRATCH = 1024,      // bytes: below this a barrier costs more than the memory
   SLACK = 8,                 // the allocation may exceed the least one by an eighth of it
   MAX_DOUBLE_BUFFERED = 4096 // bytes of scratch that may have two slots
 };
@@ -21,7 +21,7 @@ enum {
 struct function {
   MlirOperation op;
   struct shared_items *items;
-  uint32_t base, bytes; // where its frame begins, and how long it is
+  uint32_t base, bytes; // begin and size of its frame
 };
 
 struct state {
@@ -30,9 +30,9 @@ struct state {
   uint32_t num_warps;
   struct arena *a;
   VEC(struct function) functions;
-  struct shared_items *items; // of the function at hand
+  struct shared_items *items; // of the current function
   bool *edges;                // of each pair of items: sharing memory would cost a barrier
-  bool *waits;                // of each item: its op waits for what it left there itself
+  bool *waits; // of each item: its op waits for its own accesses of the iteration before
 };
 
 // ---- items whose sharing costs a barrier ----
@@ -75,8 +75,7 @@ static bool is_listed(const struct barrier_plan *plan, MlirOperation op) {
   return false;
 }
 
-// With all items apart, one byte each, what is pending at an op's first write is what it would
-// have to wait for.
+// With all items disjoint, one byte each, the op would wait for what is pending at its first write.
 static void find_edges(struct state *s, const struct function *f) {
   size_t count = f->items->items.len;
   struct shared_item *sizes = arena_array(s->a, struct shared_item, count + 1);
@@ -89,7 +88,7 @@ static void find_edges(struct state *s, const struct function *f) {
     item->stride = 1;
     item->double_buffer = item->double_buffer != 0;
     item->offset = at;
-    at = shared_item_end(item) + 1; // apart, as what touches is joined
+    at = shared_item_end(item) + 1; // not adjacent, since adjacent intervals are merged
   }
   s->items = f->items;
   memset(s->edges, 0, count * count * sizeof *s->edges);
@@ -105,7 +104,7 @@ static void clear_double_buffers(struct shared_items *items) {
     items->items.at[i].double_buffer = 0;
 }
 
-// Two slots for scratch that its op would wait for in the next iteration, where that helps. False
+// Double-buffers scratch that its op would wait for in the next iteration, where that helps. False
 // if there are none.
 static bool choose_double_buffers(struct state *s, const struct function *f) {
   bool any = false;
@@ -117,7 +116,7 @@ static bool choose_double_buffers(struct state *s, const struct function *f) {
     item->double_buffer = (uint32_t)align_to(item->bytes, item->alignment);
     any = true;
   }
-  // Each round but the last takes the second slot from at least one item: at most items + 1 rounds.
+  // Each round but the last removes the second slot of at least one item: at most items + 1 rounds.
   for (bool again = any; again;) {
     find_edges(s, f);
     any = again = false;
@@ -135,7 +134,7 @@ static bool choose_double_buffers(struct state *s, const struct function *f) {
 
 // ---- offsets ----
 
-// Edges count where the smaller of the two has at most `limit` bytes.
+// Pairs count where the smaller item has at most `limit` bytes.
 static bool must_be_apart(const struct state *s, uint32_t a, uint32_t b, uint32_t limit) {
   const struct shared_item *x = &s->items->items.at[a], *y = &s->items->items.at[b];
   if (live_ranges_overlap(shared_item_live(x), shared_item_live(y)))
@@ -188,15 +187,15 @@ static uint32_t *sorted(const struct state *s) {
   return order;
 }
 
-// What a program may take without keeping others from its multiprocessor.
+// What a program may take without lowering the occupancy.
 static uint64_t fair_share(const struct state *s) {
   uint64_t programs = WARPS_PER_SM / s->num_warps;
   programs = programs > MAX_PROGRAMS_PER_SM ? MAX_PROGRAMS_PER_SM : programs;
   return s->target->shared_limit / (programs ? programs : 1);
 }
 
-// Scratch with two slots, then items of their own memory, as long as that is not too much. At most
-// two rounds: the second is without second slots.
+// First with second slots, then with separate memory for items, if the total is not too large. At
+// most two rounds: the second is without second slots.
 static uint64_t allocate_function(struct state *s, const struct function *f) {
   size_t count = f->items->items.len;
   s->edges = arena_array(s->a, bool, count *count + 1);
@@ -256,7 +255,7 @@ static bool raise_callee(MlirOperation op, void *user) {
 }
 
 // Frames above those of all callers. Functions do not call themselves: a frame is final after as
-// many rounds as calls lead to it, at most the number of functions.
+// many rounds as its depth of calls, at most the number of functions.
 static void stack_frames(struct state *s) {
   for (size_t round = 0; round < s->functions.len; round++) {
     struct calls k = {.s = s};
@@ -269,7 +268,7 @@ static void stack_frames(struct state *s) {
   }
 }
 
-// ---- the answer ----
+// ---- the result ----
 
 static void list_slots(struct state *s, struct shared_allocation *ret) {
   uint64_t total = 0;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The offset in the CTA's shared memory of every buffer and every op's scratch. What lives at the
-// same time does not overlap; the largest is allocated first, as low as it fits. The plan changes
-// nothing; the pass allocate_shared writes it onto the ops.
+// The offset in the CTA's shared memory of every buffer and every op's scratch. Items that are live
+// at the same time do not overlap; the largest is allocated first, as low as it fits. The plan
+// changes nothing; the pass allocate_shared writes it to the ops.
 //
-// Reusing memory soon costs a barrier: whoever writes it next must wait for its last readers. So
-// ops that follow each other get memory of their own as long as the program stays small enough for
-// as many of them to run on a multiprocessor as its threads allow. Small scratch that its own op
-// would reuse in the next iteration of a loop gets two slots, which alternate. Functions that are
-// called lie above their callers.
+// Reusing memory soon costs a barrier: its next writer must wait for its last readers. So ops that
+// follow each other get separate memory as long as shared memory does not limit the occupancy.
+// Small scratch that its own op would reuse in the next iteration of a loop gets two slots, which
+// alternate. Frames of functions are above those of their callers.
 #ifndef TILE_LOWERING_PLAN_SHARED_ALLOCATION_H
 #define TILE_LOWERING_PLAN_SHARED_ALLOCATION_H
 
@@ -23,7 +22,7 @@ struct shared_slot {
 
 struct shared_allocation {
   VEC(struct shared_slot) at; // in program order
-  uint32_t total;             // bytes, without what is spilled (scratch.h)
+  uint32_t total;             // bytes, without spill rows (scratch.h)
 };
 
 // Of the whole module; on `a`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU as a GPU: the same kernel, one call a CUDA thread (base/cpu_abi.h). Predicated accesses
-// are branches; collectives and everything that reports call the executor.
+// The CPU target: the same kernel, one call per CUDA thread (base/cpu_abi.h). Predicated accesses
+// are branches; collectives, printing and checks call the executor.
 #include "lowering/targets/cpu.h"
 
 #include "base/cpu_abi.h"
@@ -16,7 +16,7 @@ static LLVMValueRef thread_field(struct emitter *e, LLVMBuilderRef b, size_t off
   return LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, e->i8, e->cpu_thread, &at, 1, ""), "");
 }
 
-// What does not change during the call is read in the entry block.
+// Invariants of the call are read in the entry block.
 static LLVMValueRef fixed_field(struct emitter *e, size_t offset) {
   return thread_field(e, e->entry, offset, e->i32);
 }
@@ -69,7 +69,7 @@ static LLVMValueRef shared_base(struct emitter *e) {
 
 struct cpu_locations {
   LLVMTypeRef row;
-  LLVMValueRef table; // stands in for NAME__locations until its length is known
+  LLVMValueRef table; // placeholder for NAME__locations until its length is known
   VEC(LLVMValueRef) rows;
 };
 
@@ -88,8 +88,7 @@ static struct cpu_locations *locations(struct emitter *e) {
   return e->locations;
 }
 
-// The innermost source location in the kernel's own file: of what a library function does, the call
-// of it.
+// The innermost source location in the kernel's own file: for a library function, its call.
 static struct source_location own_location(struct emitter *e, MlirOperation op) {
   struct source_location kernel = source_location_of(e, mlirOperationGetLocation(e->kernel));
   MlirLocation loc = mlirOperationGetLocation(op);
@@ -167,7 +166,7 @@ static void end_kernel(struct emitter *e) {
 
 // ---- the device ----
 
-// There is one multiprocessor.
+// There is only one multiprocessor.
 static LLVMValueRef special_register(struct emitter *e, struct str name) {
   return str_is(name, "globaltimer") ? call_routine(e, "tile_cpu_clock", e->i64, 1, &e->cpu_thread)
                                      : const_i32(e, 0);

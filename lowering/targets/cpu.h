@@ -7,9 +7,9 @@
 
 extern const struct target_hooks cpu_hooks;
 
-// Where the op stands in its source.
+// The source location of the op.
 LLVMValueRef cpu_location(struct emitter *e, MlirOperation op);
-// Where the op being emitted stands, for kernels compiled with checks; else a null pointer.
+// The location of the op being emitted, for kernels compiled with checks; else a null pointer.
 LLVMValueRef cpu_checked_location(struct emitter *e);
 // The number of the kernel's parameter that the access's pointer comes from; -1: not known.
 int cpu_param_of(struct emitter *e, const struct access *a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous copies on the CPU: the executor keeps them (runtime/cpu_async.c).
+// Asynchronous copies on the CPU: the executor queues them (runtime/cpu_async.c).
 #include "lowering/targets/cpu.h"
 
 void cpu_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions on the CPU: each lane learns the addresses of its rows from the lanes that
-// give them, and accesses its own elements there.
+// Matrix instructions on the CPU: each lane gets the addresses of its rows from the lanes that give
+// them, and accesses its own elements.
 #include "lowering/targets/cpu_matrices.h"
 
 #include "base/mma.h"
 
 enum { ROWS = 8, WORD_BYTES = 4, F16_BYTES = 2 };
 
-// What lane `number` gives as its row, as seen from the own base of shared memory.
+// The row address of lane `number`, relative to the base of shared memory.
 static LLVMValueRef row_of_lane(struct emitter *e, LLVMValueRef row, LLVMValueRef number) {
   LLVMValueRef base = e->target->hooks->shared_base(e);
   LLVMValueRef from = LLVMBuildPtrToInt(e->b, base, e->i64, "");
@@ -22,8 +22,7 @@ static LLVMValueRef bytes_on(struct emitter *e, LLVMValueRef ptr, LLVMValueRef c
   return LLVMBuildGEP2(e->b, e->i8, ptr, &count, 1, "");
 }
 
-// Where the lane's parts of matrix `i` are: its word, or the two elements that make it. Answers
-// their number.
+// Addresses of the lane's part of matrix `i`: one word, or two elements. Returns their number.
 static unsigned parts_of(struct emitter *e, const struct matrices *m, unsigned i,
                          LLVMValueRef ret[2]) {
   LLVMValueRef four = const_i32(e, 4), first = const_i32(e, ROWS * i);

@@ -5,11 +5,11 @@
 #include "lowering/analysis/provenance.h"
 #include "lowering/targets/cpu.h"
 
-// Buffers on the CPU need not have the alignment that the kernel was promised: vector accesses are
-// unaligned ones, which cost nothing on today's CPUs.
+// Buffers on the CPU need not have the alignment that the kernel assumes: vector accesses are
+// unaligned, which is free on current CPUs.
 
 int cpu_param_of(struct emitter *e, const struct access *a) {
-  // Only the kernel's own parameters have numbers.
+  // Only parameters of the kernel have numbers.
   bool in_kernel = mlirOperationEqual(e->func, e->kernel);
   return in_kernel ? pointer_argument(e->c, mlirOperationGetOperand(a->op, 0)) : -1;
 }
@@ -109,8 +109,8 @@ unsigned cpu_atomic_width(struct emitter *e, const struct atomic *a) {
              : 0;
 }
 
-// *at += x for bf16, on its bits: LLVM's own loop compares a number that it made anew with memory,
-// and never ends where that holds a NaN that signals.
+// *at += x for bf16, on its bits: LLVM's own loop compares a recomputed number with memory, and
+// never ends where that is a signalling NaN.
 static LLVMValueRef add_bf16(struct emitter *e, LLVMValueRef at, LLVMValueRef x) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
   LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(e->llvm, e->function, "again");
@@ -131,7 +131,7 @@ static LLVMValueRef add_bf16(struct emitter *e, LLVMValueRef at, LLVMValueRef x)
   return from_bits(e, found, e->bf16);
 }
 
-// Any order asked for is met by the strongest one.
+// Every memory order is implemented by the strongest one.
 void cpu_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRef *values,
                     LLVMValueRef *ret) {
   LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpXchg;

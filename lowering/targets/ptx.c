@@ -122,7 +122,7 @@ static bool reduces_warp(struct emitter *e, enum op_id id, LLVMTypeRef type) {
          LLVMGetIntTypeWidth(type) <= 32;
 }
 
-// redux.sync has 32 bits: narrower values are widened as the comparison wants it.
+// redux.sync has 32 bits: narrower values are extended by the signedness of the comparison.
 static LLVMValueRef reduce_warp(struct emitter *e, enum op_id id, LLVMValueRef value) {
   LLVMTypeRef type = LLVMTypeOf(value);
   assert(reduces_warp(e, id, type));
@@ -140,7 +140,7 @@ static void barrier(struct emitter *e) {
   intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &id);
 }
 
-// Dynamic shared memory: its size is said at the launch.
+// Dynamic shared memory: its size is given at the launch.
 static LLVMValueRef shared_base(struct emitter *e) {
   static const char name[] = "global_smem";
   LLVMValueRef global = LLVMGetNamedGlobal(e->module, name);
@@ -175,7 +175,7 @@ static LLVMValueRef math(struct emitter *e, enum op_id id, LLVMTypeRef type,
   case OP_MATH_RSQRT: return ptx_pure_asm(e, "rsqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
   case OP_MATH_TANH: return ptx_pure_asm(e, "tanh.approx.f32 $0, $1;", "=f,f", type, x, 1);
   case OP_ARITH_DIVF:
-    // div.full scales both sides, so that quotients of large numbers are right; 1 needs none of it.
+    // div.full scales both operands, for quotients of large numbers; not necessary for 1.
     if (is_one(x[0]))
       return ptx_pure_asm(e, "rcp.approx.ftz.f32 $0, $1;", "=f,f", type, x + 1, 1);
     return ptx_pure_asm(e, "div.full.f32 $0, $1, $2;", "=f,f,f", type, x, 2);
@@ -226,7 +226,7 @@ static LLVMValueRef special_register(struct emitter *e, struct str name) {
   return ptx_memory_asm(e, text, clock ? "=l" : "=r", clock ? e->i64 : e->i32, NULL, 0);
 }
 
-// Older GPUs start a kernel when the one before it has ended.
+// Older GPUs start a kernel after the one before it has ended.
 static void grid_dependency(struct emitter *e, struct str kind) {
   if (e->target->sm < 90)
     return;
@@ -236,7 +236,7 @@ static void grid_dependency(struct emitter *e, struct str kind) {
 }
 
 // Whether the result depends on which lanes execute the text: PTX marks collective instructions by
-// `.sync`; activemask, and those that came before sm_70, have no such mark.
+// `.sync`, except activemask and those from before sm_70.
 static bool is_collective(const char *text) {
   static const char *const words[] = {".sync", "activemask", "shfl.", "vote.", "bar."};
   for (size_t i = 0; i < COUNT_OF(words); i++)

@@ -28,12 +28,12 @@ void ptx_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to);
 void ptx_async_commit(struct emitter *e);
 void ptx_async_wait(struct emitter *e, unsigned pending);
 
-// The policy of the L2 cache that the access asks for (i64); NULL: none.
+// The L2 cache policy of the access (i64); NULL: none.
 LLVMValueRef ptx_eviction_policy(struct emitter *e, MlirOperation op);
 // The lanes of a warp execute the call together: without this attribute LLVM may move it into a
 // branch that some lanes take, or make one copy of it in each of two branches.
 void ptx_set_convergent(struct emitter *e, LLVMValueRef call);
-// One that computes from its operands alone: LLVM may merge, move and drop it.
+// A pure one: LLVM may merge, move and drop it.
 LLVMValueRef ptx_pure_asm(struct emitter *e, const char *text, const char *constraints,
                           LLVMTypeRef result, const LLVMValueRef *args, unsigned n);
 // One instruction that touches memory: never removed, and kept in order with other accesses.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of PTX instructions as inline assembly: what LLVM may assume of them.
+// Calls of PTX instructions as inline assembly, with the attributes that LLVM may assume.
 #include "lowering/targets/ptx.h"
 
 #include <string.h>

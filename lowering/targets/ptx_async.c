@@ -2,16 +2,15 @@
 // Asynchronous copies on NVIDIA GPUs: cp.async and its groups.
 #include "lowering/targets/ptx.h"
 
-enum { BYPASSING_BYTES = 16 }; // the one width that goes by the L2 cache alone
+enum { BYPASSING_BYTES = 16 }; // the one width that .cg takes
 
-// "cg" goes by the L2 cache alone, "ca" through both.
+// "cg" caches in L2 only, "ca" in L1 and L2.
 static const char *cache_of(const struct access *a, unsigned bytes) {
   return bytes == BYPASSING_BYTES && !str_is(op_attr_str(a->op, "cache"), "ca") ? "cg" : "ca";
 }
 
-// What LLVM's intrinsics do not have: a predicate that tells not to read, and a policy of the
-// L2 cache. (They do take the number of bytes to read, but then predicates become numbers, and
-// ptxas makes predicates of these again.)
+// Not in LLVM's intrinsics: an ignore-src predicate and an L2 cache policy. (They take the number
+// of bytes to read, but then predicates become numbers, which ptxas turns into predicates again.)
 static void copy_by_text(struct emitter *e, const struct access *a, LLVMValueRef to, unsigned bytes,
                          LLVMValueRef policy) {
   LLVMValueRef args[4] = {to, a->ptr};

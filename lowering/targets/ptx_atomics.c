@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations of global memory on NVIDIA GPUs, with every order and scope. Where nothing uses
-// the old value and the order allows it they are reductions (`red`), which need no way back.
-// f16 and bf16 go in pairs; from sm_90 on, sums of floats as vectors.
+// Atomic operations of global memory on NVIDIA GPUs, with every order and scope. Where the old
+// value is unused and the order allows it they are reductions (`red`), which return nothing. f16
+// and bf16 go in pairs; from sm_90 on, sums of floats as vectors.
 #include "lowering/targets/ptx.h"
 
 enum { MAX_WORDS = 4 };
@@ -184,7 +184,7 @@ static void fetch_and_op(struct emitter *e, const struct atomic *a, const LLVMVa
     ret[i] = n == 1 ? old : LLVMBuildExtractValue(e->b, old, i, "");
 }
 
-// Reductions order what came before them, at most.
+// `red` has at most release semantics.
 static bool is_reduction(const struct atomic *a) {
   struct str sem = op_attr_str(a->access.op, "sem");
   return a->unused && !str_is(a->kind, "xchg") &&

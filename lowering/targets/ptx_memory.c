@@ -20,18 +20,18 @@ LLVMValueRef ptx_memory_asm(struct emitter *e, const char *text, const char *con
 
 const char *ptx_constraint_of(unsigned bits) { return bits == 64 ? "l" : bits == 32 ? "r" : "h"; }
 
-// 8-bit words travel in 16-bit registers.
+// 8-bit words are in 16-bit registers.
 static LLVMTypeRef register_type(struct emitter *e, unsigned bits) {
   return LLVMIntTypeInContext(e->llvm, bits < 16 ? 16 : bits);
 }
 
-// What an access says about caches: operators behind `ld.global` or `st.global`, and an L2 policy.
+// Cache hints of an access: operators after `ld.global` or `st.global`, and an L2 policy.
 struct hints {
   const char *suffix;
   LLVMValueRef policy; // NULL: none
 };
 
-// Made once: LLVM merges equal ones.
+// Built once: LLVM merges equal ones.
 LLVMValueRef ptx_eviction_policy(struct emitter *e, MlirOperation op) {
   struct str evict = op_attr_str(op, "evict");
   if (!str_is(evict, "evict_first") && !str_is(evict, "evict_last"))
@@ -41,7 +41,7 @@ LLVMValueRef ptx_eviction_policy(struct emitter *e, MlirOperation op) {
   return ptx_pure_asm(e, text, "=l", e->i64, NULL, 0);
 }
 
-// PTX takes a cache operator or a priority of the first cache, and with either one of the second.
+// PTX takes a cache operator or an L1 eviction priority, and with either an L2 one.
 static struct hints hints_of(struct emitter *e, MlirOperation op) {
   struct str cache = op_attr_str(op, "cache"), evict = op_attr_str(op, "evict");
   if (op_attr_bool(op, "is_volatile"))
@@ -93,9 +93,9 @@ static unsigned add_arg(struct masked *m, LLVMValueRef arg, const char *constrai
   return m->result_count + m->arg_count++;
 }
 
-// The destination registers hold `other` beforehand (NULL: zero). Constants are moved there by the
-// text itself: as operands tied to the results they would be one value that all loads copy, over
-// whose uses LLVM's register coalescer goes once a load.
+// The destination registers hold `other` beforehand (NULL: zero). The assembly text moves
+// constants: as tied operands they would be one value copied for all loads, and LLVM's register
+// coalescer would visit all its uses for each load.
 static void preset_results(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                            struct masked *m) {
   LLVMTypeRef reg = register_type(e, a->word_bits);

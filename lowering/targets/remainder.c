@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmod in f64 arithmetic. While the rest r is not below |y|:
+// fmod in f64 arithmetic. While the remainder r is not below |y|:
 //
 //   t = |y| * 2^k, with k the least for which r / t is below 2^52
 //   q = trunc(r / t), at most one too large since the division rounds
-//   r = r - q * t in one fma, exact because it is a multiple of t's last digit and at most t
+//   r = r - q * t in one fma, exact because it is a multiple of t's last bit and at most t
 //   if r < 0, r = r + t
 //
-// One round does nearly always; each takes 51 binary digits off the quotient.
+// One round is nearly always enough; each produces 51 bits of the quotient.
 #include "lowering/targets/remainder.h"
 
 static const char name[] = "tile_remainder";
@@ -45,7 +45,7 @@ static LLVMValueRef power_of_two(struct body *f, LLVMValueRef k) {
   return LLVMBuildBitCast(b, LLVMBuildShl(b, field, i64_const(f, 52), ""), f->f64, "");
 }
 
-// y * 2^k; k can be twice what a power of two's exponent holds.
+// y * 2^k; k can be twice the largest exponent.
 static LLVMValueRef scaled_divisor(struct body *f, LLVMValueRef r, LLVMValueRef y) {
   LLVMBuilderRef b = f->e->b;
   LLVMValueRef k = LLVMBuildSub(b, exponent(f, r), exponent(f, y), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The remainder of a division of floats, for targets without one.
+// fmod, for targets without an instruction.
 #ifndef TILE_LOWERING_TARGETS_REMAINDER_H
 #define TILE_LOWERING_TARGETS_REMAINDER_H
 
