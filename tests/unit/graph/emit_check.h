@@ -11,6 +11,13 @@ struct program *check_program(struct arena *a, const char *text, const struct pr
 // Takes for each kernel a configuration of its space, another one for each `round`; fails the test
 // where a space or a grid cannot be read. Returns how many kernels have other than their own.
 unsigned check_configure(struct program *p, unsigned round, const char *name);
+// Random inputs of a graph, and what the interpreter computes from them: one for all programs of
+// the graph.
+struct reference;
+struct reference *check_reference(const struct graph *g, const int64_t *symbols, const char *name);
+void check_reference_destroy(struct reference *r);
+void check_agrees_with(const struct reference *reference, struct program *p, const int64_t *symbols,
+                       double tolerance, const char *name);
 // Runs it on random inputs; elements may differ by `tolerance` of the largest of a tensor, and by
 // what rounding can make of each (graph/reference/bounds.h). `symbols` as in graph_interpret.
 void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name);
