@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs programs on the CPU with random inputs. What the interpreter says is computed in double
-// precision from the same rounded inputs.
+// Runs programs on the CPU with random inputs and compares them with the interpreter, which
+// computes in double precision from the same rounded inputs.
 #include "emit_check.h"
 
 #include "graph/graph_compile.h"
@@ -159,13 +159,14 @@ static void spoil_outputs(const struct run *r) {
              (size_t)r->want[i]->numel * dtype_bytes(r->outputs[i].dtype));
 }
 
-// Launches that count leave zeros: the next run, a recording and its next replay find the same.
+// Launches reset their counters: a second run, a recording and its second replay give the same
+// results.
 static void run_again(struct run *r, struct loaded_program *loaded) {
   tile_stream *stream = NULL;
   tile_replay *replay = NULL;
   spoil_outputs(r);
   ck_assert_int_eq(tile_stream_create(r->device, &stream), TILE_OK);
-  // As a run leaves them that fails on its way.
+  // As after a failed run.
   memset(loaded->memory[r->p->counters->id], 1, dtype_bytes(r->p->counters->dtype));
   loaded->has_zeros = false;
   ck_assert_int_eq(program_run(loaded, stream, 5, r->inputs, r->outputs), TILE_OK);

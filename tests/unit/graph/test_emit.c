@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of maps, rows, columns, scans and scatters: graphs as programs on the CPU against the
-// interpreter, for likely choices of blocks (those for the CPU and those for a GPU).
+// Kernels of maps, rows, columns, scans and scatters: runs programs on the CPU and compares them
+// with the interpreter, with block sizes for the CPU and for a GPU.
 #include "emit_check.h"
 
 #include <check.h>
@@ -246,7 +246,7 @@ static void check(const struct family *f, const char *target, const struct refer
   arena_destroy(a);
 }
 
-// Whatever a tuner may choose gives the same.
+// All configurations of a tuning space give the same results.
 static void check_configured(const struct family *f, const struct reference *reference,
                              unsigned round) {
   struct arena *a = arena_create();
@@ -303,7 +303,7 @@ START_TEST(short_sources) {
 }
 END_TEST
 
-// The last program adds up what the others left: no launch for that.
+// The last program combines the partial results, without another launch.
 START_TEST(one_launch_for_reductions_in_parts) {
   static const struct {
     const char *params, *body;
@@ -338,8 +338,8 @@ static bool source_has(const char *params, const char *body, const char *what) {
   return found;
 }
 
-// Rows that are read twice are so in one launch where a chunk is still in the cache the second
-// time.
+// Rows that are read twice use one launch with a work queue if a chunk is still in cache for the
+// second read.
 START_TEST(queue_for_long_rows) {
   static const struct {
     const char *params;
@@ -366,7 +366,8 @@ START_TEST(queue_with_blocks_for_a_gpu) {
 }
 END_TEST
 
-// A row takes a multiprocessor to itself: the next one is loaded meanwhile. Shorter ones do not.
+// A long row occupies a multiprocessor: programs walk over rows and prefetch the next one. Shorter
+// rows do not.
 START_TEST(programs_walk_over_long_rows) {
   static const struct {
     const char *params;
@@ -389,8 +390,8 @@ START_TEST(programs_walk_over_long_rows) {
 }
 END_TEST
 
-// Cosines and sines are loaded once for several heads. Halves that fill lines of memory are
-// computed together, each loaded once; others load from the other half.
+// Cosines and sines are loaded once for several heads. Parts of an axis that fill cache lines are
+// computed together, each loaded once; shorter parts load with rotated indices.
 START_TEST(rotary_embedding) {
   static const struct {
     const char *params, *body;
