@@ -16,7 +16,7 @@ enum { MOST_FACTORS = 12 };
 // A product: a constant times expression trees.
 struct factors {
   double number;
-  unsigned count, halves; // halves: occurrences of 0.5 * (1 + erf(..))
+  unsigned count, half_factors; // half_factors: occurrences of 0.5 * (1 + erf(..))
   const struct scalar *of[MOST_FACTORS];
 };
 
@@ -88,7 +88,7 @@ static void collect(struct approximation *a, const struct scalar *v, bool is_inn
   const struct scalar *half = half_of(a, v);
   if (half) {
     ret->number *= 2;
-    ret->halves++;
+    ret->half_factors++;
   }
   if (v->kind == SCALAR_CONST)
     ret->number *= v->constant.real;
@@ -116,7 +116,7 @@ static void join_gelu(struct approximation *a, struct factors *f) {
 static const struct scalar *product(struct approximation *a, const struct scalar *v) {
   struct factors f = {.number = 1};
   collect(a, v, false, &f);
-  if (!f.halves)
+  if (!f.half_factors)
     return NULL;
   join_gelu(a, &f);
   const struct scalar *p = f.of[0];

@@ -66,8 +66,8 @@ void compose_softplus_backward(struct build *b, struct node *n) {
 }
 
 // The two parts of `self` along the dimension.
-static bool halves(struct build *b, struct node *n, struct value *x, unsigned arg,
-                   struct value **ret_first, struct value **ret_second, uint32_t *ret_dim) {
+static bool split_in_two(struct build *b, struct node *n, struct value *x, unsigned arg,
+                         struct value **ret_first, struct value **ret_second, uint32_t *ret_dim) {
   uint32_t dim = x->rank ? compose_dim(b, n, arg, x->rank) : 0;
   if (dim >= x->rank || !expr_is_multiple(x->shape[dim], 2)) {
     compose_error(b, n, E1004, "the size of the dimension is odd");
@@ -84,14 +84,14 @@ static bool halves(struct build *b, struct node *n, struct value *x, unsigned ar
 void compose_glu(struct build *b, struct node *n) {
   struct value *first, *second;
   uint32_t dim;
-  if (halves(b, n, X, 1, &first, &second, &dim))
+  if (split_in_two(b, n, X, 1, &first, &second, &dim))
     n->results[0] = build_mul(b, first, build_unop(b, OP_SIGMOID, second));
 }
 
 void compose_glu_backward(struct build *b, struct node *n) {
   struct value *parts[2], *first, *second;
   uint32_t dim;
-  if (!halves(b, n, Y, 2, &first, &second, &dim))
+  if (!split_in_two(b, n, Y, 2, &first, &second, &dim))
     return;
   struct value *s = build_unop(b, OP_SIGMOID, second);
   parts[0] = build_mul(b, X, s);

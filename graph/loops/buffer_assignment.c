@@ -179,5 +179,5 @@ const struct expr *loops_offset(struct builder *b, const struct assignment *h, c
 void loops_stored(struct builder *b, struct deferred *z, const struct assignment *h) {
   z->body = scalar_convert(b->s, scalar_load(b->s, h->buffer, loops_offset(b, h, z->at)),
                            dtype_to_compute(z->value->dtype));
-  b->lazies[z->value->id] = z;
+  b->deferred[z->value->id] = z;
 }

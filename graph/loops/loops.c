@@ -41,7 +41,7 @@ static void add_input(struct builder *b, struct value *v, uint32_t index) {
   z->body =
       scalar_convert(b->s, scalar_load(b->s, buffer, loops_dot(b, v->rank, z->at, v->strides)),
                      dtype_to_compute(v->dtype));
-  b->lazies[v->id] = z;
+  b->deferred[v->id] = z;
 }
 
 static bool check_stages(const struct loops *l, struct span at) {
@@ -60,7 +60,7 @@ struct loops *loops_build(struct graph *g) {
                       .arena = a,
                       .g = g,
                       .rounds = g->keeps_casts,
-                      .lazies = arena_array(a, struct deferred *, g->value_count + 1),
+                      .deferred = arena_array(a, struct deferred *, g->value_count + 1),
                       .inputs = arena_array(a, struct buffer *, g->inputs.len + 1),
                       .outputs = arena_array(a, struct buffer *, g->outputs.len + 1)};
   if (!loops_find_uses(&b))

@@ -61,7 +61,7 @@ void loops_unravel(struct builder *b, const struct expr *e, size_t count,
 }
 
 const struct scalar *loops_element(struct builder *b, const struct value *v, coordinates at) {
-  const struct deferred *z = b->lazies[v->id];
+  const struct deferred *z = b->deferred[v->id];
   const struct expr *from[GRAPH_MAX_RANK], *to[GRAPH_MAX_RANK];
   size_t count = 0;
   for (uint32_t i = 0; i < v->rank; i++)

@@ -39,7 +39,7 @@ struct builder {
   struct arena *arena;
   struct graph *g;
   bool rounds, failed;
-  struct deferred **lazies;          // by value
+  struct deferred **deferred;        // by value
   struct uses *uses;                 // by value
   struct map axes;                   // symbols by kind, position and extent
   struct map names;                  // of buffers

@@ -216,7 +216,7 @@ static void inherit_args(struct builder *b, struct deferred *z, const struct arg
     if (args[i].kind == ARG_LIST)
       inherit_args(b, z, args[i].list.at, args[i].list.count);
     else if (args[i].kind == ARG_VALUE) {
-      const struct deferred *of = b->lazies[args[i].value->id];
+      const struct deferred *of = b->deferred[args[i].value->id];
       for (uint32_t k = 0; of && k < of->origin_count; k++)
         add_origin(z, of->origins[k]);
     }
@@ -281,7 +281,7 @@ bool loops_define(struct builder *b, const struct node *n, struct deferred *z,
   if (narrow && rounds && !loops_is_view(n->op))
     body = scalar_convert(b->s, scalar_convert(b->s, body, t), body->dtype);
   z->body = body;
-  b->lazies[z->value->id] = z;
+  b->deferred[z->value->id] = z;
   loops_inherit(b, z, n);
   if (should_store(b, z, body))
     store(b, n, z);

@@ -5,7 +5,7 @@
 // Along strides of 0 only the first element is written: all elements share its address.
 static void write_output(struct builder *b, uint32_t index) {
   const struct value *v = b->g->outputs.at[index];
-  const struct deferred *z = b->lazies[v->id];
+  const struct deferred *z = b->deferred[v->id];
   const struct expr **at = loops_coordinates(b, v->rank);
   for (uint32_t i = 0; i < v->rank; i++)
     at[i] = expr_is(v->strides[i], 0) ? expr_const(b->x, 0) : z->at[i];
@@ -70,7 +70,7 @@ void loops_write_inputs(struct builder *b) {
   const struct graph *g = b->g;
   for (size_t i = 0; i < g->mutations.len; i++) {
     const struct mutation *m = &g->mutations.at[i];
-    struct deferred *z = b->lazies[m->value->id];
+    struct deferred *z = b->deferred[m->value->id];
     struct overlap o = {.b = b,
                         .own = input_buffer(b, m->input),
                         .offset = loops_dot(b, m->value->rank, z->at, m->input->strides)};
@@ -88,7 +88,7 @@ void loops_write_inputs(struct builder *b) {
   }
   for (size_t i = 0; i < g->mutations.len; i++) {
     const struct mutation *m = &g->mutations.at[i];
-    struct deferred *z = b->lazies[m->value->id];
+    struct deferred *z = b->deferred[m->value->id];
     struct stage *s = write_stage(b, m, z);
     s->out = input_buffer(b, m->input);
     s->offset = loops_dot(b, m->value->rank, z->at, m->input->strides);

@@ -103,7 +103,8 @@ void access_value(struct access_walk *w, const struct scalar *v) {
 
 static void note_any(void *user, const struct scalar *load) {
   struct access_walk *w = user;
-  push(w, load->buffer, NULL, false);
+  if (load->buffer) // the placeholder in a score of attention has none
+    push(w, load->buffer, NULL, false);
 }
 
 void access_any(struct access_walk *w, const struct scalar *v) { scalar_loads(v, note_any, w); }

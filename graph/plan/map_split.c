@@ -201,7 +201,7 @@ void map_split(struct planner *pl, struct region_parts *parts, struct map_plan *
     return;
   const struct expr *limit = expr_const(pl->x, extent / 2);
   const struct expr *half = expr_symbol(pl->x, axis->symbol->name, 0, extent / 2 - 1, limit);
-  struct region_parts halves = {.reductions = parts->reductions};
+  struct region_parts split_parts = {.reductions = parts->reductions};
   struct loads loads = {.arena = pl->arena};
   for (size_t i = 0; i < parts->writes.len; i++) {
     const struct write_part *w = &parts->writes.at[i];
@@ -212,7 +212,7 @@ void map_split(struct planner *pl, struct region_parts *parts, struct map_plan *
       if (comparisons_in(pl, part.body, half))
         return;
       scalar_loads(part.body, note_load, &loads);
-      vec_push(pl->arena, &halves.writes, part);
+      vec_push(pl->arena, &split_parts.writes, part);
     }
   }
   if (!loads.again)
@@ -223,5 +223,5 @@ void map_split(struct planner *pl, struct region_parts *parts, struct map_plan *
   axes[m->rank - 1] = half;
   m->axes = axes;
   m->is_split = true;
-  *parts = halves;
+  *parts = split_parts;
 }

@@ -99,7 +99,8 @@ static void create_parts(struct planner *pl, struct product *g) {
 // ---- kernels ----
 
 // Loads of the products are known: they are the accumulators.
-static void know_products(struct planner *pl, struct access_walk *w, const struct product *g) {
+static void note_products_given(struct planner *pl, struct access_walk *w,
+                                const struct product *g) {
   for (unsigned i = 0; i < g->count; i++) {
     const struct stage *s = g->stages[i];
     const struct scalar *load =
@@ -122,7 +123,7 @@ static void note_accesses(struct planner *pl, struct kernel_plan *k) {
   }
   if (k->product->step == PRODUCT_SUM)
     access_buffer(&w, g->parts, false);
-  know_products(pl, &w, g);
+  note_products_given(pl, &w, g);
   for (size_t i = 0; i < g->epilogue.writes.len; i++)
     access_write(&w, &g->epilogue.writes.at[i]);
 }

@@ -28,7 +28,7 @@ static void note_writes(struct rows_walk *w, unsigned level, bool full) {
       note_write(w, &w->s->writes[i]);
 }
 
-static void know_results(struct rows_walk *w, unsigned before) {
+static void note_results_given(struct rows_walk *w, unsigned before) {
   for (size_t i = 0; i < w->s->reduction_count; i++)
     if (w->s->reductions[i].level < before)
       access_given(&w->a, w->s->reductions[i].result);
@@ -75,7 +75,7 @@ static void note_whole(struct kernel_plan *k) {
   struct rows_walk w = walk_of(k, false);
   for (unsigned level = 0; level < w.s->levels && w.s->is_looped; level++) {
     note_pass(&w, level, true);
-    know_results(&w, level + 1);
+    note_results_given(&w, level + 1);
     note_writes(&w, level, false);
   }
   if (!w.s->is_looped) {
@@ -105,7 +105,7 @@ static void note_split(struct kernel_plan *k) {
   struct rows_walk w = walk_of(k, false);
   unsigned level = w.k->level;
   note_parts(&w, 0, level, false);
-  know_results(&w, level);
+  note_results_given(&w, level);
   for (unsigned l = 0; l <= level && level == w.s->levels; l++)
     note_writes(&w, l, false);
   note_pass(&w, level, level < w.s->levels);
@@ -116,7 +116,7 @@ static void note_split(struct kernel_plan *k) {
 static void note_combine(struct kernel_plan *k) {
   struct rows_walk w = walk_of(k, false);
   note_parts(&w, 0, w.s->levels, false);
-  know_results(&w, w.s->levels);
+  note_results_given(&w, w.s->levels);
   for (unsigned l = 0; l <= w.s->levels; l++)
     note_writes(&w, l, false);
 }
@@ -126,7 +126,7 @@ static void note_chunks(struct kernel_plan *k) {
   access_buffer(&w.a, w.k->queue.counters, true);
   for (unsigned level = 0; level <= w.s->levels; level++) {
     note_parts(&w, 0, level, false);
-    know_results(&w, level);
+    note_results_given(&w, level);
     note_reductions(&w, level);
     for (unsigned l = 0; l <= level && level == w.s->levels; l++)
       note_writes(&w, l, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured graphs by name, in the folder of the tests or the one that TILE_GRAPHS names.
+// Captured graphs by name, in the tests' folder or in the one that TILE_GRAPHS names.
 #include "captures.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs programs on the CPU with random inputs. What the interpreter says is computed in double
-// precision from the same rounded inputs.
+// Runs programs on the CPU with random inputs and compares them with the interpreter, which
+// computes in double precision from the same rounded inputs.
 #include "emit_check.h"
 
 #include "graph/graph_compile.h"
@@ -53,13 +53,39 @@ unsigned check_configure(struct program *p, unsigned round, const char *name) {
   return changed;
 }
 
+struct reference {
+  const struct graph *g;
+  struct tensor **in;
+  struct bounds *bounds;
+};
+
+struct reference *check_reference(const struct graph *g, const int64_t *symbols, const char *name) {
+  struct reference *r = calloc(1, sizeof *r);
+  ck_assert_ptr_nonnull(r);
+  r->g = g;
+  r->in = calloc(g->inputs.len + 1, sizeof *r->in);
+  ck_assert_ptr_nonnull(r->in);
+  ck_assert(graph_make_inputs(g, symbols, 7, r->in));
+  r->bounds = bounds_create(g, 5, symbols, r->in);
+  ck_assert_msg(r->bounds != NULL, "%s: interpreting", name);
+  return r;
+}
+
+void check_reference_destroy(struct reference *r) {
+  for (size_t i = 0; i < r->g->inputs.len; i++)
+    tensor_destroy(r->in[i]);
+  bounds_destroy(r->bounds);
+  free(r->in);
+  free(r);
+}
+
 struct run {
   struct program *p;
   const int64_t *symbols;
   tile_device *device;
   struct tensor_view *inputs, *outputs;
-  struct tensor **in, **want; // want: that of the bounds
-  struct bounds *bounds;
+  const struct reference *reference;
+  struct tensor **want; // that of the reference's bounds
   const char *name;
 };
 
@@ -101,7 +127,7 @@ static struct tensor *result_of(const struct run *r, size_t output) {
 
 static struct bound_verdict judge(const struct run *r, size_t output, const struct tensor *have) {
   const struct bound_options strict = {.largest = -1};
-  return bounds_judge(r->bounds, output, have, &strict);
+  return bounds_judge(r->reference->bounds, output, have, &strict);
 }
 
 static void compare(const struct run *r, size_t output, double tolerance) {
@@ -133,13 +159,14 @@ static void spoil_outputs(const struct run *r) {
              (size_t)r->want[i]->numel * dtype_bytes(r->outputs[i].dtype));
 }
 
-// Launches that count leave zeros: the next run, a recording and its next replay find the same.
+// Launches reset their counters: a second run, a recording and its second replay give the same
+// results.
 static void run_again(struct run *r, struct loaded_program *loaded) {
   tile_stream *stream = NULL;
   tile_replay *replay = NULL;
   spoil_outputs(r);
   ck_assert_int_eq(tile_stream_create(r->device, &stream), TILE_OK);
-  // As a run leaves them that fails on its way.
+  // As after a failed run.
   memset(loaded->memory[r->p->counters->id], 1, dtype_bytes(r->p->counters->dtype));
   loaded->has_zeros = false;
   ck_assert_int_eq(program_run(loaded, stream, 5, r->inputs, r->outputs), TILE_OK);
@@ -166,23 +193,19 @@ static void run_on_cpu(struct run *r) {
   program_unload(loaded);
 }
 
-// Random inputs, and what the interpreter says.
-static void begin(struct run *r) {
+static void begin(struct run *r, const struct reference *reference) {
   const struct graph *g = r->p->graph;
   size_t outputs = g->outputs.len + g->mutations.len;
-  r->in = calloc(g->inputs.len + 1, sizeof *r->in);
   r->inputs = calloc(g->inputs.len + 1, sizeof *r->inputs);
   r->outputs = calloc(outputs + 1, sizeof *r->outputs);
-  ck_assert(r->in && r->inputs && r->outputs);
+  ck_assert(r->inputs && r->outputs);
+  r->reference = reference;
+  r->want = reference->bounds->want;
   ck_assert_int_eq(tile_device_open("cpu", &r->device), TILE_OK);
-  ck_assert(graph_make_inputs(g, r->symbols, 7, r->in));
   for (size_t i = 0; i < g->inputs.len; i++) {
     r->inputs[i] = view_of(r, g->inputs.at[i]);
-    tensor_store(r->in[i], r->inputs[i].data, r->inputs[i].strides);
+    tensor_store(reference->in[i], r->inputs[i].data, r->inputs[i].strides);
   }
-  r->bounds = bounds_create(g, 5, r->symbols, r->in);
-  ck_assert_msg(r->bounds != NULL, "%s: interpreting", r->name);
-  r->want = r->bounds->want;
   for (size_t i = 0; i < g->outputs.len; i++)
     if (g->outputs.at[i])
       r->outputs[i] = view_of(r, g->outputs.at[i]);
@@ -190,23 +213,20 @@ static void begin(struct run *r) {
 
 static void end(struct run *r) {
   const struct graph *g = r->p->graph;
-  for (size_t i = 0; i < g->inputs.len; i++) {
-    tensor_destroy(r->in[i]);
+  for (size_t i = 0; i < g->inputs.len; i++)
     tile_free(r->device, r->inputs[i].data);
-  }
   for (size_t i = 0; i < g->outputs.len + g->mutations.len; i++) {
     tile_free(r->device, r->outputs[i].data);
   }
-  bounds_destroy(r->bounds);
   tile_device_close(r->device);
-  free(r->in);
   free(r->inputs);
   free(r->outputs);
 }
 
-void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name) {
+void check_agrees_with(const struct reference *reference, struct program *p, const int64_t *symbols,
+                       double tolerance, const char *name) {
   struct run r = {.p = p, .symbols = symbols, .name = name};
-  begin(&r);
+  begin(&r, reference);
   run_on_cpu(&r);
   for (size_t i = 0; i < p->graph->outputs.len; i++)
     if (p->graph->outputs.at[i])
@@ -214,10 +234,17 @@ void check_agrees(struct program *p, const int64_t *symbols, double tolerance, c
   end(&r);
 }
 
+void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name) {
+  struct reference *reference = check_reference(p->graph, symbols, name);
+  check_agrees_with(reference, p, symbols, tolerance, name);
+  check_reference_destroy(reference);
+}
+
 int64_t check_wrong_elements(struct program *p, const char *name) {
   struct run r = {.p = p, .name = name};
   int64_t wrong = 0;
-  begin(&r);
+  struct reference *reference = check_reference(p->graph, NULL, name);
+  begin(&r, reference);
   run_on_cpu(&r);
   for (size_t i = 0; i < p->graph->outputs.len; i++)
     if (p->graph->outputs.at[i]) {
@@ -226,13 +253,15 @@ int64_t check_wrong_elements(struct program *p, const char *name) {
       tensor_destroy(have);
     }
   end(&r);
+  check_reference_destroy(reference);
   return wrong;
 }
 
 unsigned check_tier1_forms(struct program *p, double tolerance, const char *name) {
   struct run r = {.p = p, .name = name};
   unsigned changed = 0;
-  begin(&r);
+  struct reference *reference = check_reference(p->graph, NULL, name);
+  begin(&r, reference);
   run_on_cpu(&r);
   compare(&r, 0, tolerance);
   size_t bytes = (size_t)r.want[0]->numel * dtype_bytes(r.outputs[0].dtype);
@@ -250,5 +279,6 @@ unsigned check_tier1_forms(struct program *p, double tolerance, const char *name
   ck_assert_msg(memcmp(first, r.outputs[0].data, bytes) == 0, "%s: other bits", name);
   free(first);
   end(&r);
+  check_reference_destroy(reference);
   return changed;
 }

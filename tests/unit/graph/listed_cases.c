@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads files of cases and makes graphs of them.
+// Reads files of cases and builds graphs from them.
 #include "listed_cases.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of cases: a call of an operator as graphs print it, its tensors, and what PyTorch gives.
+// Files of cases: a call of an operator in FX text, its tensors, and PyTorch's results.
 #ifndef TESTS_UNIT_GRAPH_LISTED_CASES_H
 #define TESTS_UNIT_GRAPH_LISTED_CASES_H
 

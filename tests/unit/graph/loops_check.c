@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what loops compute with what the graph computes. Both work in double precision, so they
-// differ by the order of sums only.
+// Compares the interpreters of loops and of graphs. Both use double precision, so they differ only
+// by the order of sums.
 #include "loops_check.h"
 
 #include "graph/passes/passes.h"
@@ -67,7 +67,7 @@ static void compare(const struct tensor *have, const struct tensor *want, size_t
   for (int64_t i = 0; i < have->numel; i++) {
     double a = real ? have->at[i].real : (double)have->at[i].integer;
     double b = real ? want->at[i].real : (double)want->at[i].integer;
-    if (!agrees(a, b)) // a check of Check's own for each element would take most of the time
+    if (!agrees(a, b)) // an assertion per element would take most of the time
       ck_abort_msg("%s: output %zu, element %lld: %.17g for %.17g", name, output, (long long)i, a,
                    b);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs through decomposition and loops, compared with the graph's own interpreter.
+// Lowers graphs to loops and compares the two interpreters.
 #ifndef TESTS_UNIT_GRAPH_LOOPS_CHECK_H
 #define TESTS_UNIT_GRAPH_LOOPS_CHECK_H
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/operators.md is what the tables graph/ir/graph_operators.def, graph/ir/composed.def and
-// graph/passes/lowering.def say.
-// Arguments: the page, and
-// --update to write it.
+// Checks docs/operators.md against the tables graph/ir/graph_operators.def, graph/ir/composed.def
+// and graph/passes/lowering.def.
+// Arguments: the page, and --update to write it.
 #include "graph/ir/graph_operators.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of each operator that passes write out, in the forms that differ.
+// Calls of each operator that passes decompose, in all forms that take different paths.
 static const struct operator_case cases[] = {
     // pointwise
     {XY, "aten.add.Tensor(x, y, alpha = 2)", 0},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small graphs (from the parameters on) and what is left of them.
+// Small graphs (from the parameters on) and their simplified form.
 static const struct text_case texts[] = {
     {"no-ops",
      "x: \"f32[4, 6]\"):\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules that regions keep, checked from what they say about themselves.
+// Checks the invariants of regions.
 #include "regions_check.h"
 
 #include <check.h>

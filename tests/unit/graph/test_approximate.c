@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where kernels compute by cheaper functions: where halves alone see the result, and nowhere else.
+// Approximate functions are used for values that only contribute to half-precision results, and
+// nowhere else.
 #include "emit_check.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds of single elements: results rounded to f32 are within them, and one small element that is
-// wrong is not, whatever stands beside it.
+// Bounds of single elements: results rounded to f32 are within them; a single wrong small element
+// is detected among large ones.
 #include "base/file.h"
 #include "graph/read/fx.h"
 #include "graph/reference/bounds.h"

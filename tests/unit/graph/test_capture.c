@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs built from C, by the public header alone: each call makes its operator, sizes stay
-// symbols, the first error is kept, and what was built reads back from its text.
+// Graphs built by the public header: each call appends its operator, sizes stay symbols, the first
+// error is kept, and the graph's text reads back.
 #include <tile/graph.h>
 
 #include <check.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are composed of others: what reference_cases.txt cannot say of them. Gradients of
-// attention by their other names, random numbers within their bounds, maxima by offsets, errors.
+// Composed operators, as far as reference_cases.txt cannot test them: gradients of attention by
+// other names, random numbers, maxima by offsets, errors.
 #include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"

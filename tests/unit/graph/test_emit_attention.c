@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention as a kernel: spellings of scales and masks, sizes around blocks, dtypes, rows that see
-// nothing, strides.
+// Attention kernels: forms of scales and masks, sizes around blocks, dtypes, fully masked rows,
+// strides.
 #include "emit_check.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What needs no kernel: outputs that are inputs or other outputs, and zeros.
+// Outputs without a kernel: aliases of inputs or other outputs, and zeros.
 #include "emit_check.h"
 #include "graph/run/run.h"
 

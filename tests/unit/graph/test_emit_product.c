@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products as kernels: sizes around blocks, dtypes, strides, prologues and epilogues, split k,
-// batches, convolutions; and what blocks are chosen.
+// Kernels of matrix products: sizes around blocks, dtypes, strides, prologues and epilogues,
+// split-K, batches, convolutions; and the choice of blocks.
 #include "emit_check.h"
 #include "graph/plan/product_plan.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that are known when a program runs: reductions that are split all the same, extents that
-// are computed of symbols, symbols that nothing tells, and what sizes will likely be.
+// Symbolic sizes: split reductions, extents that are expressions of symbols, symbols that no input
+// determines, likely sizes.
 #include "emit_check.h"
 #include "graph/graph_compile.h"
 #include "graph/ir/sizes.h"

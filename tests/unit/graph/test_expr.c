@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions: random ones have the value that their operations give, everywhere; those that should
-// be the same are the same pointer; text.
+// Size expressions: random ones evaluate as their operations do; equal ones have equal pointers;
+// text.
 #include "graph/expr/size_expr.h"
 
 #include <check.h>

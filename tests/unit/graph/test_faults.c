@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors put into the kernels of graphs, one at a time: the comparison with the interpreter,
-// element by element, sees each, also where one small element of thousands is wrong.
+// Errors injected into the kernels of graphs, one at a time: the elementwise comparison with the
+// interpreter detects each, also a single wrong small element of thousands.
 #include "emit_check.h"
 
 #include <check.h>

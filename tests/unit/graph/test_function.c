@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C functions on tensors, captured and compiled for the CPU device: what they compute, which calls
-// share a variant, what a dynamic dimension saves, and what is refused.
+// Captured C functions, compiled for the CPU: results, which calls share a variant, dynamic
+// dimensions, and errors.
 #include <tile/graph.h>
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fusion on loops made by hand: what becomes one region, on which axes, and what stays apart.
+// Fusion of hand-built loops: which stages are fused, over which axes, and which are not.
 #include "graph/fuse/region.h"
 
 #include <check.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fusion of graphs: how many kernels well-known patterns take, however they are spelled, and that
-// the regions compute what the graph says: their stages, on the regions' axes, are run by the
-// interpreter of loops.
+// Fusion of graphs: the number of kernels of common patterns in all their forms, and the results of
+// regions, which the interpreter of loops runs over the regions' axes.
 #include "graph/reference/inputs.h"
 #include "loops_check.h"
 #include "regions_check.h"

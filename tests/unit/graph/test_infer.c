@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of operators, on lines of text: the type that a result gets, or the error. The rules are
-// compared with what PyTorch printed for whole models in test_print.c.
+// Infer rules of operators, by lines of text: the result types, or the error. test_print.c compares
+// the rules with PyTorch's annotations of whole models.
 #include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering to loops, a family of operators a case: the loops compute what the graph does, in as
-// many stages as they should.
+// Lowering to loops, one case per family of operators: the loops compute what the graph does, in
+// the expected number of stages.
 #include "loops_check.h"
 
 #include <check.h>

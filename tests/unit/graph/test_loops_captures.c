@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured graphs as loops and as regions: all of them lower, small ones compute the same. The
-// folder is that of the environment variable TILE_GRAPHS, else tests/graph/captures. Prints the
-// number of stages and regions of each.
+// Lowers captured graphs to loops and regions; compares the results of small ones. The folder is
+// that of the environment variable TILE_GRAPHS, else tests/graph/captures. Prints the number of
+// stages and regions of each.
 #include "base/file.h"
 #include "captures.h"
 #include "loops_check.h"

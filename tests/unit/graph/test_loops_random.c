@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs of operators that loops take apart, moves, views and reductions on top of each
-// other: the loops compute what the graph does, and no expression tree grows without bound.
-// LOOPS_SEED=N runs the graph of seed N alone.
+// Random graphs of decomposed operators, moves, views and reductions: the loops compute what the
+// graph does, and the size of expression trees is bounded. LOOPS_SEED=N runs only the graph of seed
+// N.
 #include "graph/ir/graph_build.h"
 #include "loops_check.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of memory: not above what operators one by one take, nobody in the memory of another who is
-// still wanted, and outputs in place of inputs where that is all right. Arguments: the first seed
-// of the random graphs and how many.
+// Memory plans: no more memory than eager execution, no two live buffers in the same memory, and
+// in-place outputs where they are valid. Arguments: the first seed of the random graphs and how
+// many.
 #include "base/file.h"
 #include "captures.h"
 #include "emit_check.h"
@@ -18,7 +18,7 @@
 static uint64_t first_seed;
 static int seeds = 200;
 
-// Seeds that something went wrong with once.
+// Seeds that once failed.
 static const uint64_t remembered[] = {2803, 16080};
 
 // ---- any plan ----

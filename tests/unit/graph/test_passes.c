@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes make of a graph computes the same: each operator by itself, small graphs, captured
-// ones. What graph_simplify makes of masks, views and constants is compared as text.
+// Passes do not change results: each operator by itself, small graphs, captured ones. The text of
+// simplified masks, views and constants is compared.
 #include "base/file.h"
 #include "graph/ir/graph_operators.h"
 #include "graph/passes/decompose.h"

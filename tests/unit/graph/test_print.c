@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints of graphs that PyTorch printed are the same text, blank lines and comments aside; the
-// rules give the strides that stand in it. Names of values that were not read.
+// Graphs printed by PyTorch are printed as the same text, except for blank lines and comments; the
+// infer rules give the strides in it. Names of values without a text.
 #include "base/file.h"
 #include "graph/ir/infer.h"
 #include "graph/read/fx.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs: they verify, print and read back; decomposing and simplifying does not change what
-// they compute, nor does lowering to loops. Arguments: the first seed and how many, to look for
-// more.
+// Random graphs: they verify, print and read back; decomposing, simplifying and lowering to loops
+// do not change results. Arguments: the first seed and how many.
 #include "graph/passes/passes.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs as programs on the CPU, kernels and memory plan included, and again with other
-// configurations of their kernels. Arguments: the first
-// seed and how many, to look for more.
+// Random graphs as programs on the CPU, with kernels and memory plan, and again with other
+// configurations of their kernels. Arguments: the first seed and how many.
 #include "emit_check.h"
 #include "random_graph.h"
 
@@ -12,7 +11,7 @@
 static uint64_t first_seed;
 static int seeds = 8;
 
-// Seeds that something went wrong with once.
+// Seeds that once failed.
 static const uint64_t remembered[] = {139};
 
 static void check_seed(uint64_t seed) {

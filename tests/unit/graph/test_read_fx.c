@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the text of graphs: captured graphs come back from their own print, each form of the text
-// says what it means, what is wrong is said with its code, and no text crashes the reader or makes
-// it slow.
+// Reading the text of graphs: captured graphs survive print and read, each form of the text is
+// parsed, errors have their codes, and no text crashes the reader or makes it slow.
 #include "base/file.h"
 #include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs whose products get their best code while they run already, over the fake driver.
+// Tiered recompilation of products in a running program, with the fake CUDA driver.
 #include "../runtime/fake_cuda.h"
 
 #include <tile/program.h>

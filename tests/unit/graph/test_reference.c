@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter beyond single operators: random numbers as kernels draw them, values that have no
-// result, rounding, wrapping, tensors in memory, large products, the operators that passes make.
+// The interpreter beyond single operators: random numbers as in kernels, values without a result,
+// rounding, wrapping, tensors in memory, large products, operators created by passes.
 #include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter over captured graphs with plausible inputs: each runs, and what comes out is
-// finite. Those of tests/graph/captures, and more in the folder that TILE_GRAPHS names.
+// Interprets captured graphs with plausible inputs: each runs, and its results are finite. Those of
+// tests/graph/captures, and more in the folder that TILE_GRAPHS names.
 #include "base/file.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter against reference_cases.txt: every operator on small tensors, with results that
-// PyTorch gave. Each case goes the whole way from text.
+// The interpreter against reference_cases.txt: every operator on small tensors, with PyTorch's
+// results. Each case is read from text.
 #include "base/file.h"
 #include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expression trees: equal ones are one, identities fold and only those that hold, axes are replaced
-// everywhere, and a folded expression tree computes what the operators do.
+// Expression trees: equal ones are shared, only valid identities fold, axes are replaced
+// everywhere, and folded trees compute what the operators do.
 #include "graph/loops/loops.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// special_cases.txt by the interpreter, and by kernels on the CPU: the same NaN, infinities and
-// integers as PyTorch.
+// special_cases.txt by the interpreter, and by kernels on the CPU: NaN, infinities and integers as
+// in PyTorch.
 #include "base/file.h"
 #include "graph/graph_compile.h"
 #include "graph/program/program.h"

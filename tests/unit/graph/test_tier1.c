@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tier-1 code of kernels: which there are, and that they compute the same bits, on the CPU with
-// the blocks of a GPU.
+// Tier-1 code of kernels: which kernels have it, and that it computes the same bits, on the CPU
+// with the blocks of a GPU.
 #include "emit_check.h"
 #include "graph/plan/attention_plan.h"
 #include "graph/plan/kernel_config.h"

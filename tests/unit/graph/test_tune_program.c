@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block sizes of programs: grids follow configurations, files of tunings serve again, what is
-// measured on the CPU still computes the same, and captured graphs have spaces that can be read.
+// Tuning of programs: grids follow configurations, files of tunings are reused, tuned kernels on
+// the CPU compute the same, and captured graphs have valid spaces.
 #include "emit_check.h"
 #include "graph/graph_compile.h"
 #include "graph/plan/kernel_config.h"
