@@ -208,7 +208,7 @@ static tile_status run_loop(struct tune_loop *l, struct filling *f, bool *ret_st
 
 static void conclude(struct tune_loop *l, bool stopped, struct tune_result *ret) {
   uint32_t best = 0;
-  tune_loop_settle(l);
+  tune_loop_mark_spills(l);
   bool has_best = tune_search_best(l->search, &best);
   if (has_best)
     tune_loop_part_spills(l, best);

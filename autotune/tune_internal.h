@@ -96,7 +96,7 @@ void tune_loop_want(struct tune_loop *l, const struct tune_step *step);
 // Advances all configurations. True: the search got a result.
 bool tune_loop_advance(struct tune_loop *l);
 // Stores the times of the finals in the trials.
-void tune_loop_settle(struct tune_loop *l);
+void tune_loop_mark_spills(struct tune_loop *l);
 // Marks trials that spill as TUNE_SPILLS if the best does not.
 void tune_loop_part_spills(struct tune_loop *l, uint32_t best);
 // Gives results of an earlier run to the search.

@@ -324,7 +324,7 @@ bool tune_loop_advance(struct tune_loop *l) {
   return has_moved;
 }
 
-void tune_loop_settle(struct tune_loop *l) {
+void tune_loop_mark_spills(struct tune_loop *l) {
   for (uint32_t i = 0; i < l->space->count; i++) {
     struct tune_trial *t = &l->trials[i];
     struct tune_sample sample = tune_search_sample(l->search, i);

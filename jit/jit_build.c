@@ -33,8 +33,8 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
   field_text(&h, compiler_version());
   field_text(&h, r->target->name);
   if (r->target->is_cpu) { // code is specific to this processor
-    const char *host = orc_cpu_description(a);
-    field_text(&h, host);
+    const char *processor = orc_cpu_description(a);
+    field_text(&h, processor);
   }
   field_text(&h, k->source->name); // appears in line information and messages
   sha256_field(&h, k->source->text.ptr, k->source->text.len);

@@ -99,8 +99,8 @@ static uint64_t part(uint64_t word, unsigned i, unsigned bits, enum alu_kind kin
 }
 
 static void run_dot(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
-  bool halves = in->operation == OPERATION_DP2A;
-  unsigned count = halves ? 2 : 4, first = in->flags & FLAG_HI ? 2 : 0;
+  bool is_dp2a = in->operation == OPERATION_DP2A;
+  unsigned count = is_dp2a ? 2 : 4, first = in->flags & FLAG_HI ? 2 : 0;
   uint64_t sum = s[2];
   for (unsigned i = 0; i < count; i++)
     sum += part(s[0], i, 32 / count, in->type.kind) * part(s[1], first + i, 8, in->from.kind);
@@ -113,8 +113,8 @@ static bool is_word(const struct alu_format *t) { return t->bits >= 32 && t->ele
 
 static bool decode_dot(const struct alu_words *w, struct alu_instruction *ret) {
   unsigned half = w->flags & (FLAG_LO | FLAG_HI);
-  bool halves = w->operation == OPERATION_DP2A;
-  if (w->type_count != 2 || !alu_only_flags(w, halves ? half : 0) || (halves && !is_pow2(half)))
+  bool is_dp2a = w->operation == OPERATION_DP2A;
+  if (w->type_count != 2 || !alu_only_flags(w, is_dp2a ? half : 0) || (is_dp2a && !is_pow2(half)))
     return false;
   for (unsigned i = 0; i < 2; i++)
     if (!alu_is(w->types[i], "u32") && !alu_is(w->types[i], "s32"))

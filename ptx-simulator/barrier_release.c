@@ -3,6 +3,8 @@
 // of barrier.red, and joins vector clocks, which order memory accesses across the barrier.
 #include "ptx-simulator/barrier.h"
 
+#include <assert.h>
+
 void clock_join(uint32_t *to, const uint32_t *from, unsigned count) {
   for (unsigned i = 0; i < count; i++)
     to[i] = to[i] > from[i] ? to[i] : from[i];
@@ -28,6 +30,7 @@ static void write_reduction(struct warp *w, const struct barrier *b, const struc
 }
 
 static void release(struct cta *c, unsigned number) {
+  assert(number < BARRIER_COUNT);
   struct barrier *b = &c->barriers[number];
   for (unsigned i = 0; i < c->warp_count; i++) {
     struct warp *w = &c->warps[i];

@@ -2,6 +2,7 @@
 // The decoder's two outputs: errors with a position in the PTX, and operations of the program.
 #include "ptx-simulator/decode.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -22,6 +23,7 @@ bool decode_error(struct decoder *d, const char *format, ...) {
 
 void emit(struct decoder *d, op_fn *run, const int32_t *slots, unsigned slot_count,
           const void *info) {
+  assert(run && (slots || !slot_count));
   d->op.run = run;
   d->op.slots = slots && slot_count
                     ? arena_dup(d->arena, slots, slot_count * sizeof *slots, _Alignof(int32_t))

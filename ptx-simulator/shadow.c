@@ -8,6 +8,8 @@
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/global.h"
 
+#include <assert.h>
+
 enum { UNWRITTEN, WRITTEN, UNDEFINED, PENDING };
 
 struct write_record {
@@ -215,6 +217,7 @@ void shadow_atomic(struct warp *w, const struct op *op, unsigned lane, const str
 
 void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                         unsigned bytes) {
+  assert(offset + bytes <= w->run->shared_bytes);
   struct shadow *s = w->cta->shadow;
   struct location at = {.space = SIM_SHARED, .offset = offset};
   struct access_site x = {w, op, lane, bytes, &at};
@@ -228,6 +231,7 @@ void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint
 // `op` is the wait; the record names the copy, at the time of the wait.
 void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                          unsigned bytes, uint32_t undefined_bytes) {
+  assert(offset + bytes <= w->run->shared_bytes);
   struct location at = {.space = SIM_SHARED, .offset = offset};
   struct access_site x = {w, op, lane, bytes, &at};
   for (uint32_t i = 0; i < bytes; i++)

@@ -41,7 +41,7 @@ static unsigned of_shift(struct warp *w, const struct arithmetic *x, const int32
   return ret;
 }
 
-static unsigned of_halves(struct warp *w, const struct arithmetic *x, const int32_t *from,
+static unsigned of_packed(struct warp *w, const struct arithmetic *x, const int32_t *from,
                           unsigned lane) {
   unsigned ret = 0;
   for (unsigned i = 0; i < x->in.source_count; i++) {
@@ -89,7 +89,7 @@ static unsigned undefined_result(struct warp *w, const struct arithmetic *x, con
   case SPREAD_BYTES: return of_logic(w, x, from, lane);
   case SPREAD_SHL:
   case SPREAD_SHR: return of_shift(w, x, from, lane);
-  case SPREAD_HALVES: return of_halves(w, x, from, lane);
+  case SPREAD_PACKED: return of_packed(w, x, from, lane);
   case SPREAD_CONVERT: return of_convert(w, x, from, lane);
   case SPREAD_PERMUTE: return of_permute(w, from, lane);
   case SPREAD_SELECT: return of_select(w, from, lane);
@@ -145,6 +145,6 @@ enum spread spread_of(const struct str *parts, unsigned count, const struct alu_
   if (str_is(name, "cvt") && integers && count == 3)
     return SPREAD_CONVERT;
   if (str_is(type, "f16x2") || str_is(type, "bf16x2"))
-    return str_is(name, "cvt") ? SPREAD_WHOLE : SPREAD_HALVES;
+    return str_is(name, "cvt") ? SPREAD_WHOLE : SPREAD_PACKED;
   return SPREAD_WHOLE;
 }

@@ -112,7 +112,7 @@ struct disk_cache *disk_cache_open(const char **ret_why) {
     c->dir = fd;
     debug_log(DEBUG_CACHE, "folder %s", path);
     write_tag(fd);
-    disk_cache_tend(c);
+    disk_cache_evict_if_due(c);
   } else if (fd >= 0) {
     close(fd);
     why = "out of memory";
@@ -220,7 +220,7 @@ static enum read_result read_entry(int fd, struct arena *a, const uint8_t key[32
 }
 
 // Renames a file that cannot be removed, so that an entry can be stored under its name.
-static void set_aside(int folder, const char *file) {
+static void move_away(int folder, const char *file) {
   char name[64];
   snprintf(name, sizeof name, "aside-%.40s", file);
   if (renameat(folder, file, folder, name) != 0)
@@ -246,7 +246,7 @@ bool disk_cache_get(struct disk_cache *c, struct arena *a, const uint8_t key[32]
     // A folder would block the entry's name forever.
     if (r == READ_DAMAGED && unlinkat(folder, n.file, 0) != 0 &&
         unlinkat(folder, n.file, AT_REMOVEDIR) != 0)
-      set_aside(folder, n.file);
+      move_away(folder, n.file);
     close(folder);
   }
   debug_log(DEBUG_CACHE, "%s %s%s", n.folder, n.file,

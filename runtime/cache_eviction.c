@@ -112,7 +112,7 @@ static int take_lock(const struct disk_cache *c) {
   return fd;
 }
 
-bool disk_cache_clean(struct disk_cache *c, uint64_t limit, time_t now) {
+bool disk_cache_evict(struct disk_cache *c, uint64_t limit, time_t now) {
   int lock = take_lock(c);
   if (lock < 0)
     return false;
@@ -126,17 +126,17 @@ bool disk_cache_clean(struct disk_cache *c, uint64_t limit, time_t now) {
   visit(c->dir, CACHE_TUNE_FOLDER, now, &v, see_journal);
   size_t before = v.count;
   shrink(c->dir, &v, limit);
-  debug_log(DEBUG_CACHE, "upkeep: %zu entries, %llu bytes left", before,
+  debug_log(DEBUG_CACHE, "eviction: %zu entries, %llu bytes left", before,
             (unsigned long long)v.bytes);
   free(v.at);
   close(lock);
   return true;
 }
 
-void disk_cache_tend(struct disk_cache *c) {
+void disk_cache_evict_if_due(struct disk_cache *c) {
   struct stat st;
   time_t now = time(NULL);
   if (fstatat(c->dir, LOCK_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 && now - st.st_mtime < HOUR)
     return;
-  disk_cache_clean(c, CACHE_LIMIT_BYTES, now);
+  disk_cache_evict(c, CACHE_LIMIT_BYTES, now);
 }

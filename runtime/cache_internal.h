@@ -15,12 +15,12 @@ struct disk_cache {
   int dir;
 };
 
-// Evicts if the last eviction was more than an hour ago: see disk_cache_clean.
-void disk_cache_tend(struct disk_cache *c);
+// Evicts if the last eviction was more than an hour ago: see disk_cache_evict.
+void disk_cache_evict_if_due(struct disk_cache *c);
 
 // Removes unfinished entries older than an hour at `now`, old files of CACHE_TUNE_FOLDER, then the
 // least recently used entries until at most `limit` bytes are left. Returns false if another
 // process is evicting.
-bool disk_cache_clean(struct disk_cache *c, uint64_t limit, time_t now);
+bool disk_cache_evict(struct disk_cache *c, uint64_t limit, time_t now);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ static size_t whole_pages(size_t size) {
 }
 
 void *cpu_buffer_map(size_t size, bool *ret_guarded) {
+  assert(size % CPU_BUFFER_ALIGN == 0);
   size_t pages = whole_pages(size), all = pages + 2 * GUARD;
   *ret_guarded = false;
   if (pages >= size && all > pages) {

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
 
+#include <assert.h>
 #include <string.h>
 
 // First entry whose base is above `address`.
@@ -43,6 +44,7 @@ bool cpu_buffer_insert(struct cpu_device *d, struct cpu_buffer b) {
 }
 
 struct cpu_buffer cpu_buffer_remove(struct cpu_device *d, size_t i) {
+  assert(i < d->buffer_count);
   struct cpu_buffer removed = d->buffers[i];
   d->bytes_in_use -= removed.size;
   d->buffer_count--;

@@ -7,6 +7,7 @@
 #include "runtime/cpu_device.h"
 #include "runtime/violations.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,7 @@ static void keep(struct cpu_launch *l, const struct cpu_violation *v) {
 }
 
 void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v) {
+  assert(v->param < 0 || (uint32_t)v->param < l->module->info->param_count);
   pthread_mutex_lock(&l->lock);
   l->violation_total++;
   bool is_news = true;

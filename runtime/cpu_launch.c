@@ -74,7 +74,7 @@ tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void 
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory for the checks of a launch");
   if (s == TILE_OK) {
     debug_log(DEBUG_CPU, "%s: %llu programs, threads %s", m->info->name, (unsigned long long)count,
-              m->info->uses_collectives ? "as fibers" : "in turn");
+              m->info->uses_collectives ? "as fibers" : "one after another");
     cpu_fault_install();
     thread_pool_for(d->pool, count, cpu_cta_run, &l);
     cpu_fault_remove();

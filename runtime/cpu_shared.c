@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +256,8 @@ void tile_cpu_shared_check(struct cpu_thread *t, const struct cpu_location *loca
 
 void cpu_shadow_arrival(struct cpu_thread *t, const struct cpu_location *location, const void *to,
                         uint32_t bytes) {
+  assert((uintptr_t)to >= (uintptr_t)t->shared &&
+         (uintptr_t)to - (uintptr_t)t->shared + bytes <= t->cta->worker->shadow->size);
   struct cpu_shadow *s = t->cta->worker->shadow;
   size_t offset = (size_t)((uintptr_t)to - (uintptr_t)t->shared);
   uint16_t thread = (uint16_t)(t->thread_id & 1023);

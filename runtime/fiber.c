@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -229,6 +230,7 @@ void fiber_start(struct fiber_pool *p, unsigned i, void (*entry)(void *user), vo
 
 bool fiber_resume(struct fiber_pool *p, unsigned i) {
   struct fiber *f = &p->fibers[i];
+  assert(!f->ended);
 #if defined(FIBER_ASAN)
   __sanitizer_start_switch_fiber(&f->resumer_fake_stack, stack_bottom(p, i), FIBER_STACK_BYTES);
   to_fiber(f);

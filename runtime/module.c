@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "runtime/device.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ void module_destroy(struct module *m) {
 
 tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
                           void *const *values, bool check) {
+  assert(!check || device_checks(m->device));
   if (stream && stream->device != m->device)
     return status_set(TILE_INVALID_ARGUMENT, "launch of `%s`: the stream belongs to another device",
                       m->info->name);

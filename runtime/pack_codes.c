@@ -3,6 +3,8 @@
 #include "runtime/device.h"
 #include "runtime/pack.h"
 
+#include <assert.h>
+
 // A cubin runs on GPUs of the same major capability with an equal or newer minor one (not on 8.7,
 // Tegra, unless built for it); a cubin for an `a` target only on its own capability. PTX runs on
 // every newer GPU, except PTX for `a` targets. A simulated GPU runs PTX only.
@@ -27,6 +29,7 @@ unsigned pack_code_rank(const uint8_t *code) {
 // Index of the variant's best code that ranks below `below`; false when there is none.
 bool pack_best_code(const tile_pack *p, uint32_t variant, const tile_device *d, unsigned below,
                     uint32_t *ret) {
+  assert(variant < p->counts[PACK_VARIANTS]);
   const uint8_t *v = pack_entry(p, PACK_VARIANTS, variant);
   uint32_t first = pack_u32(v + PACK_VARIANT_FIRST_CODE);
   unsigned best = 0;

@@ -105,14 +105,15 @@ static int take_arg(struct tool *t, const struct value *v, const struct assignme
 static int upload(struct tool *t, const struct graph_session *s, const struct tensor *from,
                   const struct tensor_view *to) {
   size_t bytes = (size_t)tensor_span(to->rank, to->shape, to->strides) * dtype_bytes(to->dtype);
-  void *host = memory_alloc(bytes ? bytes : 1);
-  if (!host)
+  void *staging = memory_alloc(bytes ? bytes : 1);
+  if (!staging)
     return out_of_memory(t);
-  memset(host, 0xff, bytes);
+  memset(staging, 0xff, bytes);
   if (from)
-    tensor_store(from, host, to->strides);
-  int status = graph_session_failed(t, tile_copy_to_device(s->device, NULL, to->data, host, bytes));
-  free(host);
+    tensor_store(from, staging, to->strides);
+  int status =
+      graph_session_failed(t, tile_copy_to_device(s->device, NULL, to->data, staging, bytes));
+  free(staging);
   return status;
 }
 
@@ -135,12 +136,12 @@ static int bind_tensor(struct tool *t, struct graph_session *s, const struct val
     return status;
   status = upload(t, s, from, ret);
   if (status == EXIT_DONE && from) { // where elements share memory, the last one counts for all
-    void *host = memory_alloc(bytes ? bytes : 1);
-    if (!host)
+    void *staging = memory_alloc(bytes ? bytes : 1);
+    if (!staging)
       return out_of_memory(t);
-    tensor_store(from, host, strides);
-    tensor_load(from, host, strides);
-    free(host);
+    tensor_store(from, staging, strides);
+    tensor_load(from, staging, strides);
+    free(staging);
   }
   return status;
 }
@@ -248,17 +249,17 @@ void graph_session_close(struct graph_session *s) {
 static int bring_back(struct tool *t, struct graph_session *s, const struct tensor_view *v,
                       size_t i) {
   size_t bytes = (size_t)tensor_span(v->rank, v->shape, v->strides) * dtype_bytes(v->dtype);
-  void *host = memory_alloc(bytes ? bytes : 1);
+  void *staging = memory_alloc(bytes ? bytes : 1);
   tensor_destroy(s->outputs[i]);
   s->outputs[i] = tensor_create(v->dtype, v->rank, v->shape);
   int status = EXIT_DONE;
-  if (!host || !s->outputs[i])
+  if (!staging || !s->outputs[i])
     status = out_of_memory(t);
   if (status == EXIT_DONE)
-    status = graph_session_failed(t, tile_copy_to_host(s->device, NULL, host, v->data, bytes));
+    status = graph_session_failed(t, tile_copy_to_host(s->device, NULL, staging, v->data, bytes));
   if (status == EXIT_DONE)
-    tensor_load(s->outputs[i], host, v->strides);
-  free(host);
+    tensor_load(s->outputs[i], staging, v->strides);
+  free(staging);
   return status;
 }
 

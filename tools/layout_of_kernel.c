@@ -12,7 +12,7 @@
 
 enum { LINES_IN_HELP = 16 };
 
-// ---- what was asked for ----
+// ---- the spec ----
 
 // Without a trailing word `threads`.
 static struct str without_threads(struct str s, bool *ret_by_thread) {

@@ -16,7 +16,7 @@ extern char **environ;
 
 enum { MAX_MESSAGES = 1 << 20, MAX_CUBIN = 1 << 30 };
 
-// ---- finding it ----
+// ---- look-up ----
 
 static const char *named(struct tool *t, const char *path, struct span where, const char *by,
                          bool *ret_wrong) {

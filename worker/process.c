@@ -158,7 +158,7 @@ tile_status worker_socket(int ret[2]) {
   return TILE_OK;
 }
 
-// ---- the conversation ----
+// ---- frames ----
 
 // Waits until the socket is ready or the time is over.
 static void wait_for(int fd, short events, double until) {
@@ -168,8 +168,8 @@ static void wait_for(int fd, short events, double until) {
   (void)poll(&p, 1, timeout); // after an interruption the caller checks again
 }
 
-enum frame_status worker_hear(int fd, struct strbuf *out, struct frame_reader *reader,
-                              struct arena *a, double until, struct frame *ret) {
+enum frame_status worker_exchange(int fd, struct strbuf *out, struct frame_reader *reader,
+                                  struct arena *a, double until, struct frame *ret) {
   size_t sent = 0;
   for (;;) {
     enum frame_status sending = frame_send(fd, out, &sent); // a closed socket shows when reading

@@ -28,8 +28,8 @@ int worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size);
 
 // For one request at a time: sends `out`, then waits for a frame. FRAME_NONE: none arrived before
 // that time of clock_ms (infinity: no limit).
-enum frame_status worker_hear(int fd, struct strbuf *out, struct frame_reader *reader,
-                              struct arena *a, double until, struct frame *ret);
+enum frame_status worker_exchange(int fd, struct strbuf *out, struct frame_reader *reader,
+                                  struct arena *a, double until, struct frame *ret);
 // Whether an idle worker has ended, or sent something unexpected.
 bool worker_is_gone(int fd);
 

@@ -63,7 +63,7 @@ void tune_file_sort(struct tune_file *f) {
   f->count = n;
 }
 
-// ---- finding ----
+// ---- look-up ----
 
 // The logarithm of the ratio of two numbers; infinite if one is not positive.
 static double apart(int64_t a, int64_t b) {

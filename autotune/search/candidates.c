@@ -2,9 +2,11 @@
 // Compares the measured candidates of a search, and queues steps.
 #include "autotune/search/search_internal.h"
 
+#include <assert.h>
 #include <math.h>
 
 void search_plan(struct tune_search *s, enum tune_action action, uint32_t config) {
+  assert(config < s->space->count);
   vec_push(s->arena, &s->queue, (struct planned){action, config, s->round, false});
 }
 

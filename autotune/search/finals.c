@@ -2,10 +2,12 @@
 // The arithmetic of finals: from slices to rounds, ratios and times.
 #include "autotune/search/finals.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 void finals_enter(struct finals *f, uint32_t config, double before, bool is_default_only) {
+  assert(f->count < FINALS_MOST);
   f->at[f->count++] = (struct finalist){.config = config,
                                         .before = fmax(before, 1e-9),
                                         .is_default_only = is_default_only,

@@ -7,6 +7,7 @@
 // the same path.
 #include "autotune/search/search_internal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -283,6 +284,7 @@ struct tune_step tune_search_next(struct tune_search *s) {
 }
 
 void tune_search_analysed(struct tune_search *s, uint32_t config, const struct prediction *p) {
+  assert(config < s->space->count);
   struct candidate *c = &s->candidates[config];
   bool was_asked = c->analysis == ANALYSIS_OPEN;
   bool is_known = p && p->ms > 0 && isfinite(p->ms);
@@ -296,6 +298,7 @@ void tune_search_analysed(struct tune_search *s, uint32_t config, const struct p
 
 void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outcome outcome,
                           const struct tune_sample *sample) {
+  assert(config < s->space->count && (outcome != TUNE_MEASURED || sample));
   struct candidate *c = &s->candidates[config];
   struct finalist *finalist = c->is_open ? finals_find(s->finals, config) : NULL;
   // A longer measurement replaces a shorter one; a failure, whenever it comes, is final.

@@ -6,6 +6,7 @@
 // so that it only grows by rows; each configuration keeps its solution, which grows the same way.
 #include "autotune/search/surrogate.h"
 
+#include <assert.h>
 #include <math.h>
 
 // Standard deviations of logarithms: of the smooth part, of the slope, and of noise. After STEPS
@@ -86,6 +87,7 @@ static struct surrogate_point *find(struct surrogate *g, uint32_t config) {
 }
 
 void surrogate_add(struct surrogate *g, uint32_t config) {
+  assert(config < g->space->count);
   if (g->count == g->cap || find(g, config))
     return;
   struct surrogate_guess expected = surrogate_ask(g, config);
@@ -132,6 +134,7 @@ static void refresh(struct surrogate *g) {
 }
 
 struct surrogate_guess surrogate_ask(struct surrogate *g, uint32_t config) {
+  assert(config < g->space->count);
   if (g->is_stale)
     refresh(g);
   const double *v = solve(g, config);

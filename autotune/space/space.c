@@ -2,6 +2,8 @@
 // Queries of a space: values of a configuration, its spelling and back, its neighbours.
 #include "autotune/space/space.h"
 
+#include <assert.h>
+
 static const struct tune_dim *find_dim(const struct tune_space *s, const char *name,
                                        size_t *ret_at) {
   for (size_t i = 0; i < s->dim_count; i++)
@@ -116,6 +118,7 @@ static unsigned steps(const struct tune_space *s, uint32_t ordered, const struct
 
 size_t tune_space_neighbours(const struct tune_space *s, size_t config, bool far, uint32_t *ret,
                              size_t cap) {
+  assert(config < s->count);
   uint32_t ordered = 0;
   for (size_t i = 0; i < s->dim_count; i++)
     ordered |= (uint32_t)is_ordered(&s->dims[i]) << i;

@@ -3,6 +3,7 @@
 // supervisor. Every function is called with the lock.
 #include "autotune/worker/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ void worker_notify(struct tune_worker *w) {
 
 void worker_finish_request(struct tune_worker *w, struct worker_request *r,
                            const struct tune_reply *reply) {
+  assert(w->requests);
   struct worker_request **at = &w->requests;
   while (*at != r)
     at = &(*at)->next;

@@ -96,23 +96,23 @@ static bool take_all(struct tune_worker *w) {
   return one != FRAME_BAD;
 }
 
-struct hearing {
+struct receiving {
   struct tune_worker *w;
   bool is_good;
 };
 
-static void hear(void *user) {
-  struct hearing *h = user;
+static void receive(void *user) {
+  struct receiving *h = user;
   h->is_good = take_all(h->w);
 }
 
 bool worker_receive(struct tune_worker *w) {
   enum frame_status status = frame_fill(&w->reader, w->fd);
   struct arena_mark mark = arena_mark(w->heads);
-  struct hearing h = {.w = w};
-  bool has_memory = status != FRAME_BAD && arena_guard(w->heads, hear, &h);
+  struct receiving h = {.w = w};
+  bool has_memory = status != FRAME_BAD && arena_guard(w->heads, receive, &h);
   arena_release(w->heads, mark);
   if (!has_memory)
-    worker_give_up(w, TILE_OUT_OF_MEMORY, "out of memory for what the tuner's worker says");
+    worker_give_up(w, TILE_OUT_OF_MEMORY, "out of memory for what the tuner's worker sent");
   return !has_memory || (h.is_good && (status == FRAME_HERE || status == FRAME_NONE));
 }

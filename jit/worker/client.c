@@ -62,7 +62,7 @@ void compile_worker_drop(struct compile_worker *w) {
   worker_bury(w, true, how, sizeof how);
 }
 
-// ---- who it is ----
+// ---- the first frame ----
 
 static tile_status of_another_build(const char *program, struct str version) {
   return status_set(TILE_INVALID_ARGUMENT,
@@ -76,7 +76,7 @@ static tile_status hear_version(struct compile_worker *w, struct arena *a, bool 
   struct strbuf nothing = {0};
   struct frame f;
   double until = clock_ms() + START_LIMIT_MS;
-  enum frame_status heard = worker_hear(w->fd, &nothing, &w->reader, a, until, &f);
+  enum frame_status heard = worker_exchange(w->fd, &nothing, &w->reader, a, until, &f);
   *ret_ended = heard == FRAME_END;
   if (heard != FRAME_HERE || !frame_is(f.head, "compiler"))
     return TILE_INTERNAL;
@@ -152,7 +152,7 @@ static void converse(void *user) {
   double until = j->terms.seconds > 0 ? clock_ms() + j->terms.seconds * 1e3 : (double)INFINITY;
   put_question(j);
   for (;;) {
-    j->heard = worker_hear(w->fd, &j->out, &w->reader, j->a, until, &f);
+    j->heard = worker_exchange(w->fd, &j->out, &w->reader, j->a, until, &f);
     if (j->heard != FRAME_HERE)
       return;
     if (!frame_is(f.head, "fatal"))

@@ -131,9 +131,9 @@ struct message {
 static void receive(void *user) {
   struct message *h = user;
   struct strbuf nothing = {0};
-  h->is_job =
-      worker_hear(h->fd, &nothing, h->reader, h->a, (double)INFINITY, &h->frame) == FRAME_HERE &&
-      frame_is(h->frame.head, "compile");
+  h->is_job = worker_exchange(h->fd, &nothing, h->reader, h->a, (double)INFINITY, &h->frame) ==
+                  FRAME_HERE &&
+              frame_is(h->frame.head, "compile");
 }
 
 static bool receive_and_handle(int fd, struct frame_reader *reader, struct memory *memory) {

@@ -35,7 +35,7 @@ static void get_bindings(struct wire_reader *r, struct arena *a, struct compile_
   }
 }
 
-static void put_cost_question(const struct jit_cost_job *q, struct strbuf *out) {
+static void put_cost_job(const struct jit_cost_job *q, struct strbuf *out) {
   wire_put(out, q != NULL);
   if (!q)
     return;
@@ -48,7 +48,7 @@ static void put_cost_question(const struct jit_cost_job *q, struct strbuf *out) 
   }
 }
 
-static const struct jit_cost_job *get_cost_question(struct wire_reader *r, struct arena *a) {
+static const struct jit_cost_job *get_cost_job(struct wire_reader *r, struct arena *a) {
   if (!wire_get(r))
     return NULL;
   struct jit_cost_job *q = arena_new(a, struct jit_cost_job);
@@ -83,7 +83,7 @@ void jit_job_put(const struct jit_job *q, struct strbuf *out) {
   wire_put(out, r->folder_count);
   for (size_t i = 0; i < r->folder_count; i++)
     wire_put_text(out, r->folders[i]);
-  put_cost_question(q->cost, out);
+  put_cost_job(q->cost, out);
 }
 
 static void get_folders(struct wire_reader *r, struct arena *a, struct compile_request *ret) {
@@ -114,7 +114,7 @@ bool jit_job_get(struct arena *a, struct str bytes, struct jit_job *ret) {
   to->is_detached = wire_get(&r) != 0;
   to->is_complete = wire_get(&r) != 0;
   get_folders(&r, a, to);
-  ret->cost = get_cost_question(&r, a);
+  ret->cost = get_cost_job(&r, a);
   if (r.failed || !name || !target || text.len > SOURCE_MAX_BYTES || to->emit >= EMIT_KIND_COUNT)
     return false;
   to->source = source_create(a, name, text);

@@ -24,11 +24,12 @@ static void read_into(struct file *f, const char *path) {
   fclose(in);
 }
 
-void read_files(const char *folder, const char *prefix, struct files *ret) {
+typedef void visit_fn(void *user, const char *path, const char *name);
+
+// Calls `visit` for each file below the folder, with `name`: the path below the first folder.
+static bool visit_files(const char *folder, const char *prefix, visit_fn *visit, void *user) {
   DIR *d = opendir(folder);
-  if (!d)
-    die(folder);
-  for (struct dirent *e; (e = readdir(d));) {
+  for (struct dirent *e; d && (e = readdir(d));) {
     char path[1024], name[512];
     struct stat st;
     snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
@@ -37,36 +38,37 @@ void read_files(const char *folder, const char *prefix, struct files *ret) {
       continue;
     if (S_ISDIR(st.st_mode)) {
       strncat(name, "/", sizeof name - strlen(name) - 1);
-      read_files(path, name, ret);
-    } else if (ret->count == MAX_FILES) {
-      die("too many files");
+      visit_files(path, name, visit, user);
     } else {
-      struct file *f = &ret->at[ret->count++];
-      memcpy(f->name, name, sizeof f->name);
-      read_into(f, path);
+      visit(user, path, name);
     }
   }
-  closedir(d);
+  return d && closedir(d) == 0;
+}
+
+static void add_file(void *user, const char *path, const char *name) {
+  struct files *all = user;
+  if (all->count == MAX_FILES)
+    die("too many files");
+  struct file *f = &all->at[all->count++];
+  snprintf(f->name, sizeof f->name, "%s", name);
+  read_into(f, path);
+}
+
+void read_files(const char *folder, const char *prefix, struct files *ret) {
+  if (!visit_files(folder, prefix, add_file, ret))
+    die(folder);
+}
+
+static void add_name(void *user, const char *path, const char *name) {
+  struct file_names *all = user;
+  (void)path;
+  if (all->count < MAX_FILES)
+    snprintf(all->at[all->count++], sizeof all->at[0], "%s", name);
 }
 
 void read_names(const char *folder, const char *prefix, struct file_names *ret) {
-  DIR *d = opendir(folder);
-  for (struct dirent *e; d && (e = readdir(d));) {
-    char path[1024], name[256];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    snprintf(name, sizeof name, "%s%s", prefix, e->d_name);
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || lstat(path, &st) != 0)
-      continue;
-    if (S_ISDIR(st.st_mode)) {
-      strncat(name, "/", sizeof name - strlen(name) - 1);
-      read_names(path, name, ret);
-    } else if (ret->count < MAX_FILES) {
-      memcpy(ret->at[ret->count++], name, sizeof name);
-    }
-  }
-  if (d)
-    closedir(d);
+  (void)visit_files(folder, prefix, add_name, ret);
 }
 
 bool has_name(const struct file_names *in, const char *name) {

@@ -59,7 +59,7 @@ void worker_case_make(struct worker_case *c, const char *device) {
   void *data;
   ck_assert_int_eq(tune_data_create(c->data_bytes, &c->data_fd, &data), TILE_OK);
   c->data = data;
-  // Placeholders: what is aligned like the arrays of a launch.
+  // Placeholders with the alignment of a launch's arrays.
   c->args[0] = tile_arg_pointer(data, TILE_F32);
   c->args[1] = tile_arg_pointer((char *)data + 32768, TILE_F32);
   c->args[2] = tile_arg_i32(KERNEL_N);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, compiled for the CPU, that behave in all the ways a candidate may; and a worker over
-// arrays for them.
+// Kernels, compiled for the CPU, with the behaviours of candidates; and a worker with arrays for
+// them.
 #ifndef TESTS_UNIT_AUTOTUNE_BENCH_KERNELS_H
 #define TESTS_UNIT_AUTOTUNE_BENCH_KERNELS_H
 
@@ -8,7 +8,7 @@
 
 #define KERNEL_N 5000 // elements of x and out
 
-// Two arrays of floats, x and out, one number n; out[i] = 2 * x[i] + 1 is right.
+// Two arrays of floats, x and out, and a number n; the correct result is out[i] = 2 * x[i] + 1.
 struct worker_case {
   struct arena *arena;
   tile_device *device;
@@ -32,7 +32,7 @@ void worker_case_close(struct worker_case *c);
 void worker_case_load(struct worker_case *c, uint32_t config, const char *kernel);
 // The code of an earlier load as another configuration.
 void worker_case_load_again(struct worker_case *c, uint32_t config, uint32_t as);
-// Queues a load of made-up PTX for the fake GPU.
+// Queues a load of fake PTX for the fake GPU.
 void worker_case_load_text(struct worker_case *c, uint32_t config, const char *text);
 // The next reply; the test fails if there is none in a minute.
 struct tune_reply worker_case_reply(struct worker_case *c);

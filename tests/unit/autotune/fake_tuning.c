@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two queues of events that are due at a time; waiting moves the clock to the next of them.
+// Two queues of events with due times; waiting advances the clock to the next of them.
 #include "fake_tuning.h"
 
 #include "runtime/runtime_internal.h"
@@ -25,7 +25,7 @@ struct tune_builder {
 struct tune_worker {
   struct event queue[1024];
   size_t begin, end;
-  double free_ms; // when it can do the next thing
+  double free_ms; // when it is free again
   const void *data;
 };
 
@@ -234,7 +234,7 @@ static double now_ms(void) { return fake.now_ms; }
 static int wait(struct pollfd *fds, unsigned long count, int timeout_ms) {
   (void)fds, (void)count;
   if (!fake.is_ready)
-    sched_yield(); // the thread that fills has no fake clock
+    sched_yield(); // the filling thread has no fake clock
   double next = fake.now_ms + timeout_ms;
   if (the_builder.begin < the_builder.end)
     next = fmin(next, the_builder.queue[the_builder.begin].due_ms);

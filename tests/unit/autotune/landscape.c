@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas are rough ones of a GPU with 132 multiprocessors; what counts is their shape.
+// The formulas approximate a GPU with 132 multiprocessors; only their shape matters.
 #include "landscape.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void add_dim(struct arena *a, struct tune_space *s, const char *name,
     d->values[i] = arena_printf(a, "%d", values[i]);
 }
 
-// All combinations, that in the middle of every dimension first.
+// All combinations; the middle of every dimension comes first.
 static void multiply(struct arena *a, struct tune_space *s) {
   size_t n = 1;
   for (size_t d = 0; d < s->dim_count; d++)
@@ -53,7 +53,7 @@ static double value(const struct tune_space *s, size_t config, size_t dim) {
   return (double)v;
 }
 
-// A product of 4096 cubed: time, and what a simple model says of it.
+// A product of 4096 cubed: its time, and the prediction of a simple model.
 static double product(const struct tune_space *s, size_t i, bool is_model) {
   double m = value(s, i, 0), n = value(s, i, 1), k = value(s, i, 2), warps = value(s, i, 3),
          stages = value(s, i, 4);
@@ -161,7 +161,7 @@ double landscape_best(const struct landscape *l) {
 struct tune_sample landscape_measure(const struct landscape *l, uint32_t config, unsigned count,
                                      uint64_t attempt) {
   double t = l->ms[config], spread = l->noise * t;
-  // Launches only get slower by chance, never faster than they can be.
+  // Noise makes launches only slower, never faster.
   double median = t * (1 + l->noise * fabs(normal(mix(l->seed + attempt) + config)) / sqrt(count));
   return (struct tune_sample){median, median - 0.4 * spread, median + 0.8 * spread, count};
 }

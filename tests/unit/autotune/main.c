@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the tuner's unit tests over a fake CUDA driver, away from the user's cache; the
-// program is its own worker.
+// Runs the tuner's unit tests over a fake CUDA driver, without the user's cache; the program is its
+// own worker.
 #include "autotune/worker/worker.h"
 #include "suites.h"
 
 #include <stdlib.h>
 
-// Read by AddressSanitizer where it is linked in: tests of running out of memory ask for the
-// impossible and expect NULL.
+// Read by AddressSanitizer: tests of running out of memory request impossible sizes and expect
+// NULL.
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the tests of the worker; the same program is the worker.
+// Runs the tests of the worker; the program is its own worker.
 #include "autotune/worker/worker.h"
 #include "suites_worker.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A worker that says what it is told to and waits, or ends in the middle of it.
+// A worker that sends a given text and waits, or ends in the middle of it.
 static int say(const char *text) {
   ssize_t done = write(3, text, strlen(text));
   if (done > 0 && text[strlen(text) - 1] == '\n')

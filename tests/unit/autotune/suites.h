@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuner's test suites, one a file. A suite more: a row here, its file in meson.build.
+// The tuner's test suites, one per file. To add a suite: a row here, its file in meson.build.
 #ifndef TESTS_UNIT_AUTOTUNE_SUITES_H
 #define TESTS_UNIT_AUTOTUNE_SUITES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suites of the worker's tests, one a file.
+// The suites of the worker's tests, one per file.
 #ifndef TESTS_UNIT_AUTOTUNE_SUITES_WORKER_H
 #define TESTS_UNIT_AUTOTUNE_SUITES_WORKER_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The builder: costs and code of configurations from several threads, for a GPU that is not there.
+// The builder: costs and code of configurations from several threads, for a GPU that this machine
+// lacks.
 #include "autotune/tune_build.h"
 #include "suites.h"
 
@@ -121,7 +122,7 @@ END_TEST
 
 START_TEST(reasons_are_errors_not_warnings) {
   static const char *const blocks[] = {"512"};
-  problem.kernel = "wide"; // warned about for its elements, refused for its shared memory
+  problem.kernel = "wide"; // a warning for its elements, an error for its shared memory
   problem.arg_count = 1;
   problem.grid = "1";
   space.dim_count = 0;
@@ -224,7 +225,7 @@ START_TEST(what_does_not_fit_is_pruned) {
   problem.grid = "1";
   space.configs[0] = (struct tune_config){{0, 1}};
   open_builder(1);
-  device.shared_limit = 16 << 10; // of the device that answers
+  device.shared_limit = 16 << 10; // of the real device
   tune_builder_device(builder, &device);
   struct tune_built t = build(TUNE_ANALYSED, 0);
   ck_assert(!t.ok);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of FILE.tune.json: what a key is made of, which entry serves it, what comes back from a
-// file, and that a malformed one is refused at its location and never written over.
+// Tests of FILE.tune.json: the parts of a key, the entry for a key, round trips through a file; a
+// malformed file is rejected with its location and never overwritten.
 #include "autotune/database/database_internal.h"
 #include "base/file.h"
 #include "suites.h"
@@ -145,7 +145,7 @@ START_TEST(a_kernel_that_is_not_there) {
 }
 END_TEST
 
-// The hash is of the text and of what kernels may use of what it imports, wherever that lies.
+// The hash covers the text and the imported definitions, independent of their paths.
 START_TEST(the_hash_follows_texts) {
   static const char importing[] =
       "import torch\nimport tool\nfrom helper import f\nfrom .pack import part\nfrom absent import "
@@ -211,7 +211,7 @@ START_TEST(paths) {
 }
 END_TEST
 
-// ---- finding ----
+// ---- look-up ----
 
 START_TEST(the_entry_of_a_key) {
   struct tune_entry entries[] = {entry_for(1024, 1024, 1, 1), entry_for(4096, 4096, 1, 2),
@@ -238,7 +238,8 @@ START_TEST(the_entry_of_a_key) {
 }
 END_TEST
 
-// One that spills registers serves its own key, and one near it only if nothing else does.
+// An entry that spills registers is used for its own key, and for one near it only if there is no
+// other.
 START_TEST(spills_serve_last) {
   struct tune_entry entries[] = {entry_for(1024, 1024, 1, 1), entry_for(2048, 2048, 1, 2)};
   entries[1].spilled_bytes = 16;
@@ -339,8 +340,8 @@ END_TEST
 
 // ---- malformed texts ----
 
-// Refused, with one error whose location lies within the text; or taken, and what is written of it
-// is taken too.
+// Rejected, with one error whose location is within the text; or accepted, and then written text is
+// accepted too.
 static bool refuses(struct str text) {
   struct arena *outer = a;
   struct diag_engine *outer_diag = diag;
@@ -492,7 +493,7 @@ START_TEST(put_replaces_its_key_and_keeps_the_others) {
   struct tune_file f;
   ck_assert_int_eq(tune_file_put(path, &first), TILE_OK);
   ck_assert_int_eq(tune_file_put(path, &other), TILE_OK);
-  ck_assert_int_eq(tune_file_put(path, &slower), TILE_OK); // what was measured last counts
+  ck_assert_int_eq(tune_file_put(path, &slower), TILE_OK); // the latest measurement counts
   ck_assert(tune_file_read(a, diag, path, &f));
   ck_assert_uint_eq(f.count, 2);
   ck_assert(tune_file_find(&f, &first.key, false)->ms == 7);
@@ -549,7 +550,7 @@ START_TEST(links_and_permissions_stay) {
 }
 END_TEST
 
-// What a killed process left in the lock file is taken over.
+// A lock file left by a killed process is taken over.
 START_TEST(a_lock_file_that_was_left) {
   const char *path = path_in("k.tune.json");
   struct tune_entry e = entry_for(1, 1, 1, 1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of files of tunings and journals under several processes that are killed at any moment:
-// what was put is never lost, and whoever reads meanwhile finds a whole file. TILE_TEST_KILLS says
-// how many are killed.
+// Tuning files and journals under several processes that are killed at random: finished writes are
+// never lost, and readers always find a complete file. TILE_TEST_KILLS is the number of kills.
 #include "autotune/database/database_internal.h"
 #include "suites.h"
 
@@ -104,7 +103,7 @@ static bool append_line(void *user, int64_t n) {
 
 typedef bool write_fn(void *user, int64_t n);
 
-// Writes numbers from `first` on, a step apart, and tells each that is done.
+// Writes numbers from `first` on, with a stride, and reports each finished one.
 static void work(int to, write_fn *write_one, void *user, int64_t first) {
   for (int64_t n = first; n < MAX_DONE; n += WRITERS)
     if (!write_one(user, n) || write(to, &n, sizeof n) != sizeof n)
@@ -152,7 +151,7 @@ static void kill_one(struct crowd *c, int w) {
   ck_assert_int_eq(waitpid(c->pids[w], &status, 0), c->pids[w]);
   ck_assert_msg(WIFSIGNALED(status), "a writer failed by itself: %d", status);
   listen_for(c, 0);
-  c->next[w] += WRITERS; // what it was at may be there or not
+  c->next[w] += WRITERS; // the number in progress may be written or not
 }
 
 static void run_crowd(struct crowd *c, void (*look)(void)) {
@@ -207,7 +206,7 @@ START_TEST(a_finished_put_is_never_lost) {
     found[f.entries[i].key.values[0].value] = true;
   for (size_t n = 0; n < MAX_DONE; n++)
     ck_assert_msg(!c.done[n] || found[n], "%zu of %zu was lost", n, c.done_count);
-  // Whoever comes next goes on, and leaves nothing beside the file.
+  // The next process continues, and leaves no other file.
   ck_assert(put_entry(NULL, 1));
   char lock[112];
   snprintf(lock, sizeof lock, "%s.lock", path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames: whole ones, cut ones, and what is none.
+// Frames: complete, partial and invalid ones.
 #include "suites_worker.h"
 #include "worker/frames.h"
 
@@ -62,7 +62,7 @@ START_TEST(written_is_read) {
 }
 END_TEST
 
-// However it is cut, nothing is there until all of it is.
+// However it is split, no frame is returned until all of it has arrived.
 START_TEST(cut_anywhere) {
   static const char text[] = "{\"frame\":\"load\",\"bytes\":7}\nabc\ndef{\"frame\":\"end\"}\n";
   for (size_t cut = 0; cut < sizeof text - 1; cut++) {
@@ -131,7 +131,7 @@ START_TEST(line_without_end) {
 }
 END_TEST
 
-// More than the socket takes at once goes in pieces.
+// Data beyond the socket's buffer is sent in parts.
 START_TEST(sent_in_pieces) {
   size_t n = 3 << 20, sent = 0;
   char *bytes = malloc(n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the journal of trials and of T4: what is written comes back by configuration, whatever
-// the space; torn and foreign lines are passed over; another key is another journal.
+// Tests of the journal of trials and of T4: trials are found by configuration in any space;
+// truncated and foreign lines are skipped; another key has another journal.
 #include "autotune/database/database_internal.h"
 #include "suites.h"
 
@@ -132,7 +132,7 @@ START_TEST(trials_come_back) {
 }
 END_TEST
 
-// A configuration is known by what it says, not by where it stands.
+// A configuration is identified by its settings, not by its index.
 START_TEST(another_space_of_the_same_names) {
   append_all(space());
   struct tune_space *s = space();
@@ -181,7 +181,7 @@ START_TEST(torn_and_foreign_lines) {
     add_bytes(arena_printf(a, i ? "\n%s" : "%s", lines[i]));
   struct tune_trial got[6] = {{0}};
   ck_assert_uint_eq(read_all(s, got), 5);
-  // The last line was cut short; the next one begins afresh.
+  // The last line was truncated; the next one begins on a new line.
   struct tune_journal *j = tune_journal_open(&key);
   tune_journal_append(
       j, s,
@@ -193,7 +193,7 @@ START_TEST(torn_and_foreign_lines) {
 }
 END_TEST
 
-// A journal that ends at any byte gives what is whole.
+// A journal truncated at any byte gives its complete lines.
 START_TEST(a_journal_that_ends_anywhere) {
   struct tune_space *s = space();
   append_all(s);
@@ -263,7 +263,7 @@ static double measured(const struct json *record, const char *name) {
   return -1;
 }
 
-// What the schema demands of records, and what ours say.
+// What the schema requires of records, and the contents of ours.
 static void check_records(const char *text, size_t count) {
   static const char *const validity[] = {"correct", "correct", "constraints", "correctness",
                                          "timeout"};
@@ -339,8 +339,8 @@ static const struct json *t4_of_file(void) {
   return json_get(json_parse(a, str_from(text), &error), "results");
 }
 
-// Those that read T4 take what is "correct": where one does not spill, those that do are not, but
-// their times are there.
+// Readers of T4 take "correct" configurations: if one does not spill, those that do are not
+// correct, but have times.
 START_TEST(spills_in_t4) {
   struct tune_space *s = space();
   append_measured(s, 0, 0.5, 48);

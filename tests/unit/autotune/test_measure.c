@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long and how often a candidate is measured, on a made-up clock.
+// Number and duration of measurements, with a fake clock.
 #include "autotune/worker/bench.h"
 #include "suites_worker.h"
 
 struct made_up {
-  const double *ms; // of each launch, in turns
+  const double *ms; // of each launch, repeating
   unsigned count, launches, fail_at;
-  double clock, overhead; // of a launch, besides its own time
+  double clock, overhead; // of a launch, besides its time
 };
 
 static tile_status once(void *user, double *ret_ms) {
@@ -31,7 +31,7 @@ START_TEST(until_the_budget_is_spent) {
   const double ms[] = {2};
   struct made_up m = {ms, 1, .overhead = 3};
   struct tune_sample s = run(&m, (struct measure_plan){.budget_ms = 50, .least = 3, .most = 100});
-  ck_assert_uint_eq(s.count, 9); // and one that does not count
+  ck_assert_uint_eq(s.count, 9); // and one warm-up launch
   ck_assert_uint_eq(m.launches, 10);
   ck_assert(s.median == 2 && s.p20 == 2 && s.p80 == 2);
 }
@@ -63,7 +63,7 @@ START_TEST(stops_early_when_surely_slower) {
   ck_assert_uint_eq(run(&b, plan).count, 1);  // more than twice too slow
   ck_assert_uint_eq(run(&d, plan).count, 40); // it was quicker once
   plan.give_up_ms = 3;
-  ck_assert_uint_eq(run(&a, plan).count, 40); // as fast as that is not slower
+  ck_assert_uint_eq(run(&a, plan).count, 40); // equal is not slower
 }
 END_TEST
 

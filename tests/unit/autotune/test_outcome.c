@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the words for outcomes, which files hold: they never change and never coincide.
+// Names of outcomes, which are stored in files: they never change and are distinct.
 #include "autotune/worker/worker.h"
 #include "suites.h"
 

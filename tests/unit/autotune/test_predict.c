@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs and predictions against launches that were measured: an NVIDIA H200, code for sm_80, median
-// times in milliseconds. The model need not know the times; it has to rank them. Where most of what
-// was measured lies within a few percent, ranks say less, and the rank of the best counts.
+// Costs and predictions against measured launches: an NVIDIA H200, code for sm_80, median times in
+// milliseconds. The model must rank configurations, not predict their times. Where most times are
+// within a few percent, ranks mean less, and the rank of the best counts.
 #include "autotune/tune_build.h"
 #include "base/file.h"
 #include "lowering/cost/cost_machine.h"
@@ -524,7 +524,7 @@ static const struct point layer_norm_4096[] = {{{1, 4096}, 8, 3, .0217}, {{2, 40
 static const struct point layer_norm_8192[] = {{{1, 8192}, 4, 3, .0391}, {{1, 8192}, 8, 3, .0389}};
 // clang-format on
 
-// Each prediction is within a factor of what was measured.
+// Each prediction is within a factor of the measured time.
 static void check_near(const char *what, const struct launch *l, const struct point *points,
                        size_t n, double factor) {
   struct tune_built built[MOST_POINTS];
@@ -555,7 +555,7 @@ END_TEST
 
 // ---- the CPU ----
 
-// Measured on two cores that had other work too: only what differs by half is asked for.
+// Measured on two busy cores: only differences of half are required.
 START_TEST(on_the_cpu_threads_that_meet_are_dear) {
   static const struct point rows[] = {
       {{4, 1024}, 4, 3, 4.6},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person reads of a tuning: the table, the groups of what was dropped, options to paste;
-// JSON that parses and a picture that is well-formed XML, whatever names and reasons hold.
+// Reports for people: the table, the groups of dropped configurations, options to paste; valid JSON
+// and well-formed SVG, whatever names and reasons contain.
 #include "autotune/report/report.h"
 #include "base/json.h"
 #include "fake_tuning.h"
@@ -89,7 +89,7 @@ START_TEST(table) {
 }
 END_TEST
 
-// The default has a row where it is not among the best.
+// The default has a row if it is not among the best.
 START_TEST(slow_default) {
   result.trials[0].sample.median = 100;
   result.copy_gbs = 2500;
@@ -104,7 +104,7 @@ END_TEST
 START_TEST(groups) {
   tune_report(&space, &result, 0, 0, &out);
   has("      1 wrong: `out`[3] is <5> & not 6\n          BLOCK=32, ACT=<\"a&b\">, num_warps=4\n");
-  // One stands for all that have the same reason but for numbers.
+  // One represents all with the same reason, ignoring numbers.
   has("      2 pruned: needs 300000 bytes of shared memory; a program may use 232448\n");
   has("          and 1 more\n");
   lacks("400000");
@@ -119,14 +119,14 @@ static void make_spill(uint32_t config) {
   result.trials[config].local_bytes = result.trials[config].spilled_bytes = 48;
 }
 
-// What spills has a group of its own, with times, the fastest first.
+// Configurations that spill form a group with times, the fastest first.
 START_TEST(spills) {
   make_spill(4);
   make_spill(3);
   make_spill(0);
   tune_report(&space, &result, 0, 0, &out);
   has("7 of 12 configurations measured");
-  has("  default       1.0000"); // it is what others are compared with
+  has("  default       1.0000"); // others are compared with it
   has("BLOCK=16, ACT=None, num_warps=0  (spills)\n");
   has("      3 spills registers: not chosen, since others do not\n"
       "          1.0000 ms, 48 bytes a thread: BLOCK=16, ACT=None, num_warps=0\n"

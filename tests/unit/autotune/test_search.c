@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy over made-up problems: how near to the best it comes with 24 measurements, that
-// chance comes from the seed alone, that failures neither win nor stop it, that a resumed search
-// goes on.
+// The strategy on synthetic problems: distance to the best after 24 measurements, determinism by
+// the seed, failures that neither win nor stop it, resuming a search.
 #include "landscape.h"
 #include "suites.h"
 
@@ -15,7 +14,7 @@ static int compare_doubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// How far from the best the choice is, over many seeds, ascending.
+// Distance of the choice from the best, over many seeds, ascending.
 static void losses(enum landscape_kind kind, double noise, double ret[SEEDS]) {
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     struct arena *a = arena_create();
@@ -114,7 +113,7 @@ START_TEST(small_spaces_whole) {
 }
 END_TEST
 
-// The longer rounds are for the better half: what is clearly slow is not measured again.
+// The longer rounds measure the better half only.
 START_TEST(halving) {
   struct arena *a = arena_create();
   struct landscape l;
@@ -181,7 +180,7 @@ static struct tune_search *search_drifting(struct arena *a, const struct tune_sp
   return search;
 }
 
-// The best is found whatever the clock does, although it is ahead by less than that.
+// The best is found despite clock drift larger than its lead.
 static void find_in_drift(enum tune_effort effort, uint32_t count, double apart) {
   struct landscape l;
   unsigned slices = 0, wrong = 0;
@@ -197,7 +196,7 @@ static void find_in_drift(enum tune_effort effort, uint32_t count, double apart)
     uint32_t best;
     ck_assert(tune_search_best(s, &best));
     wrong += d.ms[best] > 0.3 * (1 + apart / 2);
-    for (uint32_t i = 0; i < count; i++) // the best is in front of all
+    for (uint32_t i = 0; i < count; i++) // the best is ahead of all others
       ck_assert(tune_search_sample(s, i).median >= tune_search_sample(s, best).median);
     ck_assert(d.now_ms < (effort == TUNE_EFFORT_QUICK ? 700 : 4000)); // of the launches alone
     arena_destroy(a);
@@ -212,7 +211,7 @@ START_TEST(drift_cancels) {
 }
 END_TEST
 
-// Finals that an earlier run has held are not held again; others are.
+// Finals that an earlier run has completed are not repeated; others are.
 START_TEST(finals_once) {
   struct arena *a = arena_create();
   struct landscape l;
@@ -246,7 +245,7 @@ START_TEST(finals_once) {
 }
 END_TEST
 
-// A lucky glance must not beat a long look.
+// A lucky short measurement must not beat a long one.
 START_TEST(doubt_counts) {
   struct arena *a = arena_create();
   struct landscape l;
@@ -259,7 +258,7 @@ START_TEST(doubt_counts) {
   tune_search_measured(s, 2, TUNE_MEASURED, &look);
   uint32_t best;
   ck_assert(tune_search_best(s, &best) && best == 2);
-  // Equal code: the one that was run.
+  // Equal code: the one that was run is chosen.
   tune_search_measured(s, 0, TUNE_SAME_CODE, &look);
   ck_assert(tune_search_best(s, &best) && best == 2);
   arena_destroy(a);
@@ -271,7 +270,7 @@ START_TEST(failures_never_win) {
   struct landscape l;
   landscape_make(a, LANDSCAPE_ATTENTION, 5, 0.01, &l);
   struct tune_search_options o = {.effort = TUNE_EFFORT_QUICK, .seed = 1};
-  // Whatever it picks fails, but for the default.
+  // Every candidate except the default fails.
   struct tune_search *s = tune_search_create(a, &l.space, &o);
   static const enum tune_outcome failures[] = {TUNE_BAD_LAUNCH, TUNE_TIMEOUT, TUNE_WRONG,
                                                TUNE_BAD_BUILD, TUNE_PRUNED};
@@ -288,7 +287,7 @@ START_TEST(failures_never_win) {
   ck_assert_uint_ge(asked, 23); // those that could not be built cost nothing of the budget
   ck_assert_uint_le(asked, 60);
   ck_assert(tune_search_best(s, &best) && best == 0);
-  // One that was measured well and broke later is out.
+  // A measured candidate that fails later is out.
   tune_search_measured(s, 1, TUNE_MEASURED, &(struct tune_sample){1, 1, 1, 50});
   ck_assert(tune_search_best(s, &best) && best == 1);
   tune_search_measured(s, 1, TUNE_TIMEOUT, NULL);
@@ -297,7 +296,7 @@ START_TEST(failures_never_win) {
 }
 END_TEST
 
-// Of what spills nothing wins, and no finals are held, while one that does not was measured.
+// A candidate that spills neither wins nor enters finals if one without spills was measured.
 START_TEST(spills_lose) {
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     struct arena *a = arena_create();
@@ -357,7 +356,7 @@ START_TEST(everything_pruned) {
 }
 END_TEST
 
-// What an earlier run measured is not measured again, and the choice is the same.
+// Results of an earlier run are not measured again, and the choice is the same.
 START_TEST(resumed) {
   struct arena *a = arena_create();
   struct landscape l;

@@ -56,7 +56,7 @@ static void check_values(const struct tune_space *s, size_t dim, const char *wan
   strbuf_finish(&out);
 }
 
-// The one error, as people see it.
+// The one error, as rendered.
 static void check_error(const char *want) {
   struct strbuf out = {0};
   ck_assert_uint_eq(diag_error_count(diag), 1);
@@ -79,7 +79,7 @@ START_TEST(dimensions_come_in_the_order_of_the_kernel) {
   ck_assert_uint_eq(s.count, 4 * 2 * 2 * 3);
   ck_assert(!s.is_list);
   ck_assert_str_eq(s.origin, "--space");
-  // Defaults where they are values, and the lower middle of what has none.
+  // Defaults that are values, and the lower middle of dimensions without one.
   check_config(&s, 0, "BLOCK=128, ROWS=1, num_warps=4, num_stages=3");
   check_config(&s, 1, "BLOCK=64, ROWS=1, num_warps=4, num_stages=1");
   ck_assert_str_eq(tune_config_value(&s, 0, "BLOCK"), "128");
@@ -114,7 +114,7 @@ START_TEST(values_may_be_texts) {
   ck_assert(parse("KIND=None,\"a, BLOCK=1\",\"relu\",1.5,float16,True, BLOCK=64", &s));
   check_values(&s, 1, "KIND None \"a, BLOCK=1\" \"relu\" 1.5 float16 True");
   check_config(&s, 0, "BLOCK=64, KIND=\"relu\"");
-  // Back from the spelling of each.
+  // Finds each by its spelling.
   for (size_t i = 0; i < s.count; i++) {
     struct strbuf out = {0};
     size_t at;
@@ -258,7 +258,7 @@ START_TEST(files_of_configurations) {
       " {\"ROWS\": 4, \"num_warps\": 4}, {\"num_warps\": 2, \"BLOCK\": 64, \"ROWS\": 8}]}",
       &s));
   ck_assert(s.is_list);
-  // The second and the third are one: what is left out is the default.
+  // The second and the third are equal: omitted names have their default.
   ck_assert_uint_eq(s.count, 3);
   check_config(&s, 0, "BLOCK=128, ROWS=8, num_warps=8");
   check_config(&s, 1, "BLOCK=128, ROWS=4, num_warps=4");
@@ -322,14 +322,14 @@ START_TEST(lists_of_the_source) {
   ck_assert_str_eq(s.origin, "@autotune of k.tile:2");
   ck_assert(s.is_list);
   ck_assert_uint_eq(s.count, 3);
-  // First what has the parameters' defaults, whatever its warps.
+  // The entry with the parameters' defaults comes first, whatever its warps.
   check_config(&s, 0,
                "BLOCK=256, KIND=\"relu\", ROWS=2, num_warps=8, num_stages=3, max_registers=0");
   check_config(&s, 1,
                "BLOCK=128, KIND=\"relu\", ROWS=2, num_warps=4, num_stages=2, max_registers=0");
   check_config(&s, 2,
                "BLOCK=128, KIND='gelu', ROWS=1, num_warps=4, num_stages=3, max_registers=128");
-  // A list without entries is the default alone.
+  // An empty list has only the default.
   ck_assert(tune_space_from_decorator(a, diag, &(struct lang_tuning){0}, params, param_count, &s));
   ck_assert_uint_eq(s.count, 1);
   ck_assert_uint_eq(s.dim_count, 0);
@@ -400,7 +400,7 @@ START_TEST(neighbours_are_a_step_away) {
   check_neighbours(&s, at, true, 64,
                    "BLOCK=128, num_warps=4 | BLOCK=256, num_warps=2 | BLOCK=512, num_warps=4 | "
                    "BLOCK=128, num_warps=2 | BLOCK=512, num_warps=2");
-  // Kinds have no order: each is next to all others.
+  // Kinds have no order: all are neighbours.
   ck_assert(parse("KIND=a,b,c,d", &s));
   ck_assert(tune_space_find(&s, STR("KIND=a"), &at));
   check_neighbours(&s, at, false, 64, "KIND=b | KIND=c | KIND=d");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of derived spaces: they hold what people who know the kernels try, and nothing absurd.
+// Tests of derived spaces: they contain the configurations that experts use, and nothing absurd.
 #include "autotune/tune_build.h"
 #include "base/file.h"
 #include "lang/tuning/tuning.h"
@@ -82,7 +82,7 @@ START_TEST(vector_add) {
   ck_assert(holds("BLOCK=1024, num_warps=4") && holds("BLOCK=2048, num_warps=8") &&
             holds("BLOCK=512, num_warps=4") && holds("BLOCK=256, num_warps=2"));
   ck_assert(!holds("BLOCK=8192, num_warps=1") && !holds("BLOCK=128, num_warps=8"));
-  // No block is longer than the vector, but for the kernel's own.
+  // No block is longer than the vector, except the kernel's own.
   derive("01-vector-add/add.tile", NULL, ARGS({"n", 300}));
   check_values("BLOCK", "128 256 512 1024");
   check_default("BLOCK=1024, num_warps=4");
@@ -159,7 +159,7 @@ START_TEST(matmul) {
     ck_assert_msg(each >= 8 && each <= 128, "%" PRId64 " x %" PRId64 " on %u warps", m, n,
                   tune_config_warps(&s, i));
   }
-  // A tile is chosen by hand: the rest follows it.
+  // A tile is given: the rest adapts.
   fix("BLOCK_M", "256");
   fix("BLOCK_N", "128");
   derive("06-matmul/matmul.tile", NULL, ARGS({"M", 4096}, {"N", 4096}, {"K", 4096}));
@@ -176,7 +176,7 @@ START_TEST(narrow_matmul) {
   // Two iterations do not need three stages.
   ck_assert(!holds("BLOCK_M=16, BLOCK_N=128, BLOCK_K=64, GROUP_M=1, num_warps=4, num_stages=3"));
   check_default("BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP_M=8, num_warps=4, num_stages=3");
-  // Nothing is known: everything is possible.
+  // Without known sizes everything is possible.
   derive("06-matmul/matmul.tile", NULL, NULL);
   check_values("BLOCK_M", "16 32 64 128 256");
   check_values("BLOCK_K", "16 32 64 128");
@@ -251,7 +251,7 @@ START_TEST(parameters_called_as_options_are) {
 }
 END_TEST
 
-// Sums of products that fit one by one, and would not together: they are not all alive at once.
+// Accumulators that fit one by one, and would not together: they are not live at the same time.
 START_TEST(many_products) {
   struct strbuf text = {0};
   strbuf_puts(&text, HEAD "def f(x, n, B: tl.constexpr, D: tl.constexpr):\n"

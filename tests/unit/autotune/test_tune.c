@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event loop with a fake builder, worker and clock: every kind of failure becomes a reason,
-// equal code is measured once, who is compared with whom, stopping, and what an earlier run leaves.
+// equal code is measured once, the choice of the reference, stopping, and resuming.
 #include "autotune/report/report.h"
 #include "fake_tuning.h"
 #include "suites.h"
@@ -61,7 +61,7 @@ START_TEST(all_are_fine) {
 }
 END_TEST
 
-// Cores that compile disturb what the host times.
+// Compiler threads disturb measurements on the CPU.
 START_TEST(cpu_waits_for_builds) {
   fake_reset(a, 20, &space);
   fake.is_cpu = true;
@@ -101,7 +101,7 @@ START_TEST(failures_are_reasons) {
 }
 END_TEST
 
-// Where the default does not run, others still have something to be compared with.
+// If the default does not run, there is still a reference.
 START_TEST(default_does_not_run) {
   static const enum fake_conduct ways[] = {FAKE_NO_BUILD, FAKE_NO_LOAD, FAKE_CRASH, FAKE_HANG};
   for (size_t i = 0; i < COUNT_OF(ways); i++) {
@@ -115,7 +115,7 @@ START_TEST(default_does_not_run) {
     ck_assert(result.has_best && result.best == 1);
     ck_assert_int_ne(result.trials[0].outcome, TUNE_MEASURED);
   }
-  // It is tried although it is expected not to fit: what is expected may be wrong.
+  // It is tried although its prediction says that it does not fit: predictions may be wrong.
   fake_reset(a, 8, &space);
   fake.conduct[0] = FAKE_TOO_MUCH;
   ck_assert_int_eq(run(NULL), TILE_OK);
@@ -136,7 +136,7 @@ START_TEST(nothing_runs) {
 }
 END_TEST
 
-// A default that is wrong makes all others look wrong: nothing else wins, and it is said.
+// A wrong default makes all others look wrong: nothing else wins, and this is reported.
 START_TEST(suspect_reference) {
   fake_reset(a, 8, &space);
   fake.conduct[0] = FAKE_WRONG;
@@ -177,7 +177,8 @@ static void report_has(const char *text) {
   strbuf_finish(&out);
 }
 
-// What spills registers is timed and said, and wins nothing that one wins which does not.
+// A candidate that spills registers is timed and reported, and does not win if one without spills
+// does.
 START_TEST(spills_do_not_win) {
   fake_reset(a, 20, &space);
   for (size_t i = 4; i < 8; i++) {
@@ -194,7 +195,7 @@ START_TEST(spills_do_not_win) {
     ck_assert_int_eq(t->outcome, TUNE_SPILLS);
     ck_assert_str_eq(t->reason, "48 bytes a thread");
     ck_assert_double_eq_tol(t->sample.median, 0.99, 1e-9);
-    ck_assert_uint_eq(fake.measured[i], i == 6 ? 0 : 1); // neither a longer look nor finals
+    ck_assert_uint_eq(fake.measured[i], i == 6 ? 0 : 1); // neither a longer measurement nor finals
   }
   ck_assert_int_eq(result.trials[7].outcome, TUNE_MEASURED);
   ck_assert_uint_ge(result.trials[7].sample.rounds, 2);
@@ -204,7 +205,7 @@ START_TEST(spills_do_not_win) {
 }
 END_TEST
 
-// A default that spills is what the others are compared with, and not more.
+// A default that spills is only compared with the others.
 START_TEST(default_spills) {
   fake_reset(a, 20, &space);
   fake.local_bytes[0] = 8;
@@ -222,7 +223,7 @@ START_TEST(all_spill) {
   fake_reset(a, 12, &space);
   for (size_t i = 0; i < 12; i++)
     fake.local_bytes[i] = 16;
-  fake.local_bytes[3] = fake.local_bytes[4] = 0; // but these two are no good
+  fake.local_bytes[3] = fake.local_bytes[4] = 0; // but these two fail
   fake.conduct[3] = FAKE_WRONG;
   fake.conduct[4] = FAKE_CRASH_LATER;
   fake.ms[5] = 0.9;
@@ -234,7 +235,7 @@ START_TEST(all_spill) {
 }
 END_TEST
 
-// The ones that do not spill fail in the finals: there is nothing better than one that does.
+// Those without spills fail in the finals: one that spills wins.
 START_TEST(finals_leave_only_spills) {
   fake_reset(a, 12, &space);
   for (size_t i = 0; i < 12; i++) {
@@ -313,7 +314,7 @@ START_TEST(no_device) {
 }
 END_TEST
 
-// A wrong guess of the target costs a new beginning, no more.
+// A wrong guess of the target only restarts the work.
 START_TEST(guesses) {
   fake_reset(a, 8, &space);
   options.guess = "sm_90a";
@@ -341,7 +342,7 @@ START_TEST(unfilled) {
 }
 END_TEST
 
-// The clocks fall while it is measured: what comes late, or early, is not worse for that.
+// Clocks drop during the tuning: early and late candidates are compared fairly.
 START_TEST(drifting_clock) {
   unsigned wrong = 0;
   for (int k = 0; k < 12; k++) {
@@ -354,7 +355,7 @@ START_TEST(drifting_clock) {
     wrong += result.best != 13;
     for (size_t i = 0; i < 20; i++)
       ck_assert(result.trials[i].sample.median >= result.trials[result.best].sample.median);
-    // The finalists' times stand to each other as the truth does.
+    // The finalists' measured times have the true ratios.
     double ratio = result.trials[14].sample.median / result.trials[13].sample.median;
     wrong += fabs(ratio - 1.015) > 0.004;
   }
@@ -362,7 +363,7 @@ START_TEST(drifting_clock) {
 }
 END_TEST
 
-// One breaks off in the finals: it is the one that fails, and the best of the others wins.
+// One fails in the finals; the best of the others wins.
 START_TEST(crash_in_the_finals) {
   for (unsigned at = 3; at < 7; at++) {
     fake_reset(a, 20, &space);
@@ -404,7 +405,7 @@ START_TEST(guided) {
 }
 END_TEST
 
-// Where analysing would take all the time, what is known has to do.
+// If analysing would take all the time, the search continues with the known candidates.
 START_TEST(slow_analysis) {
   fake_reset(a, 60, &space);
   fake.analyse_ms = 100;
@@ -420,7 +421,7 @@ START_TEST(slow_analysis) {
 }
 END_TEST
 
-// A run that is cut off, and another with its journal: what was measured is not measured again.
+// A killed run, and another with its journal: measured candidates are not measured again.
 START_TEST(resumed) {
   char folder[] = "/tmp/tile-tune-test-XXXXXX";
   ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -447,7 +448,7 @@ START_TEST(resumed) {
     ck_assert_int_eq(known > 2, with);
   }
   ck_assert_int_eq(result.trials[6].outcome, TUNE_TIMEOUT);
-  ck_assert_uint_eq(fake.checked[6], 0); // nobody waits for it twice
+  ck_assert_uint_eq(fake.checked[6], 0); // it is not waited for again
   ck_assert_int_eq(result.trials[7].outcome, TUNE_WRONG);
   ck_assert(result.has_best && result.best == 0);
   char *command = arena_printf(a, "rm -rf %s", folder);
@@ -456,7 +457,7 @@ START_TEST(resumed) {
 }
 END_TEST
 
-// A journal knows what spills.
+// The journal records spills.
 START_TEST(resumed_spills) {
   char folder[] = "/tmp/tile-tune-test-XXXXXX";
   ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -483,7 +484,7 @@ START_TEST(resumed_spills) {
 }
 END_TEST
 
-// A journal, and a space whose trials no memory holds.
+// A journal, and a space whose trials exceed memory.
 static struct tune_journal *journal_of_too_many(void *user, const tile_device_properties *device) {
   (void)user, (void)device;
   struct tune_key key = {.kernel = "k", .device = "d", .target = "t", .types = "i32"};
@@ -492,7 +493,7 @@ static struct tune_journal *journal_of_too_many(void *user, const tile_device_pr
   return tune_journal_open(&key);
 }
 
-// Memory that is out in the middle: what runs has ended when the caller hears of it.
+// Out of memory during the tuning: everything has ended when the caller is told.
 START_TEST(out_of_memory) {
   char folder[] = "/tmp/tile-tune-test-XXXXXX";
   ck_assert_ptr_nonnull(mkdtemp(folder));

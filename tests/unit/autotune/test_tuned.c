@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that choose their configuration, from C: settings and their mistakes, what each policy
-// takes, results on file, measuring on the CPU, threads, and what a launch costs.
+// Kernels that choose their configuration, from C: settings and errors, each policy, stored
+// results, measuring on the CPU, threads, and the cost of a launch.
 #include "../runtime/fake_cuda.h"
 #include "autotune/database/database.h"
 #include "suites.h"
@@ -90,7 +90,7 @@ static tile_status launch(int n) {
   return tile_tuned_launch(tuned, NULL, args, 4);
 }
 
-// The configuration for n; "" with a failure.
+// The configuration for n; "" after a failure.
 static const char *config_of(int n) {
   tile_arg args[4];
   const char *config = "";
@@ -173,7 +173,7 @@ START_TEST(grids_are_checked_when_they_are_used) {
   ck_assert_int_eq(tile_tuned_set_grid(tuned, "n - 1000"), TILE_OK);
   expect_message(launch(N), TILE_INVALID_ARGUMENT, "E07");
   ck_assert_int_eq(tile_tuned_set_grid(tuned, "cdiv(n, BLOCK)"), TILE_OK);
-  ck_assert_int_eq(launch(N), TILE_OK); // what failed before does not stick
+  ck_assert_int_eq(launch(N), TILE_OK); // an earlier failure is not remembered
   expect_scaled(N, 0);
   tile_tuned *bare = NULL;
   tile_arg args[4];
@@ -189,7 +189,7 @@ END_TEST
 
 START_TEST(never_takes_the_default) {
   ck_assert_int_eq(tile_tuned_set_policy(tuned, TILE_TUNE_NEVER), TILE_OK);
-  write_text(results_path, "not even JSON"); // nobody looks
+  write_text(results_path, "not even JSON"); // the file is not read
   ck_assert_int_eq(launch(777), TILE_OK);
   expect_scaled(777, 0);
   ck_assert_int_eq(strncmp(config_of(777), "BLOCK=64, num_warps=", 20), 0);
@@ -203,7 +203,7 @@ START_TEST(constants_are_fixed) {
   ck_assert_int_eq(tile_tuned_set_constant(tuned, "EXTRA", "6"), TILE_OK);
   ck_assert_int_eq(launch(N), TILE_OK); // the same key under other settings
   expect_scaled(N, 6);
-  // One that is a dimension of the space, too, is no choice any more.
+  // A constant that was a dimension of the space is not tuned any more.
   ck_assert_int_eq(tile_tuned_set_constant(tuned, "BLOCK", "32"), TILE_OK);
   ck_assert_ptr_null(strstr(config_of(N), "BLOCK"));
   ck_assert_int_eq(launch(N), TILE_OK);
@@ -211,7 +211,7 @@ START_TEST(constants_are_fixed) {
 }
 END_TEST
 
-// Puts a configuration on file, as a tuning for that n would.
+// Writes a configuration to the file, as a tuning for that n would.
 static void put(int n, const char *block, const char *warps, const char *name) {
   struct arena *a = arena_create();
   tile_device_properties properties;
@@ -410,7 +410,7 @@ START_TEST(candidates_are_compiled_where_the_device_says) {
 }
 END_TEST
 
-// No compilation takes so little: that it fails shows where it takes location.
+// The limit is too low for any compilation; the failure is reported at its location.
 START_TEST(limits_of_a_compile_worker_are_those_of_candidates) {
   struct events events = {0};
   use_compile_worker(1e-6);
@@ -540,7 +540,7 @@ START_TEST(candidates_that_go_wrong_cannot_win) {
   ck_assert_int_eq(launch(N), TILE_OK);
   expect_scaled(N, 0);
   ck_assert_str_eq(config_of(N), "WAY=0");
-  // Where nothing works, nothing is launched.
+  // If no configuration works, nothing is launched.
   ck_assert_int_eq(tile_tuned_set_space(tuned, "WAY=2,3"), TILE_OK);
   expect_message(launch(N - 1), TILE_LAUNCH_FAILED, "none of 2 configurations runs; WAY=");
 }
@@ -608,7 +608,7 @@ START_TEST(streams_are_waited_for_before_arrays_are_copied) {
   int launches = cuda->calls[CUDA_CALL_launch];
   ck_assert_int_eq(tile_tuned_launch(tuned, stream, args, 4), TILE_OK);
   ck_assert_uint_gt(events.count, 0);
-  // In this process there was no launch but the program's own, and nothing was written.
+  // This process launched only the program's own kernels, and wrote nothing.
   ck_assert_int_eq(cuda->calls[CUDA_CALL_launch], launches + 1);
   ck_assert_int_eq(cuda->calls[CUDA_CALL_copy_to_device], 0);
   ck_assert_int_eq(cuda->calls[CUDA_CALL_fill_bytes], 0);
@@ -622,8 +622,8 @@ static double now_us(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-// The figure of a healthy build is below 0.1 us beyond that of a launch; the bound only catches a
-// lock, an allocation or a look into the file on the way.
+// A healthy build takes less than 0.1 us beyond a launch; the bound only detects a lock, an
+// allocation or a file access on the path.
 START_TEST(a_known_launch_costs_little_more) {
   enum { LAUNCHES = 20000 };
   tile_kernel *kernel;

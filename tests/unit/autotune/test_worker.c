@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker over real kernels on the CPU: what becomes of good ones, and of those that are wrong,
-// crash, hang or take the worker with them; and how the worker itself ends.
+// The worker with real kernels on the CPU: valid ones, wrong ones, those that crash, hang or end
+// the worker; and how the worker itself ends.
 #include "bench_kernels.h"
 #include "suites_worker.h"
 
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Long enough for what works on a loaded machine, short enough to wait for what hangs.
+// Long enough for a loaded machine, short enough to wait for hanging kernels.
 #define SHORT_TIMEOUT_MS 3000
 #define LONG_TIMEOUT_MS 60000
 
@@ -109,7 +109,7 @@ START_TEST(replies_come_in_order_without_waiting) {
   ck_assert_uint_eq(loads, 6);
   ck_assert_uint_eq(next, 6);
   struct tune_reply none;
-  ck_assert(!tune_worker_next(c.worker, -1, &none)); // nothing is to come: it does not wait
+  ck_assert(!tune_worker_next(c.worker, -1, &none)); // nothing is pending: it does not wait
   struct pollfd p = {tune_worker_fd(c.worker), POLLIN, 0};
   ck_assert_int_eq(poll(&p, 1, 0), 0);
 }
@@ -149,7 +149,7 @@ START_TEST(arrays_to_be_zeroed_are) {
 }
 END_TEST
 
-// What the user expects is compared with, of the reference too.
+// Expected results are compared with the reference's too.
 START_TEST(expected_results) {
   c.arrays[1].has_expected = true;
   c.arrays[1].expected = 65536;
@@ -228,7 +228,7 @@ START_TEST(nothing_to_compare_with) {
 }
 END_TEST
 
-// The process that is a child of this one; 0: none. Found in /proc, as a user would.
+// The child process of this one; 0: none. Found in /proc.
 static pid_t child_of(pid_t parent) {
   DIR *proc = opendir("/proc");
   pid_t found = 0;
@@ -254,7 +254,7 @@ START_TEST(kill_from_outside) {
   have_reference();
   pid_t first = child_of(getpid());
   ck_assert_int_gt(first, 0);
-  ck_assert_int_eq(kill(first, SIGKILL), 0); // while it is idle: nobody is to blame
+  ck_assert_int_eq(kill(first, SIGKILL), 0); // while it is idle: no request is to blame
   expect(check(0, false), TUNE_MEASURED, "");
   ck_assert_int_ne(child_of(getpid()), first);
   ck_assert_uint_eq(tune_worker_restarts(c.worker), 1);
@@ -272,7 +272,7 @@ START_TEST(kill_from_outside) {
 }
 END_TEST
 
-// Killed again and again while it works: each request is answered once, most of them well.
+// Killed repeatedly while it works: each request is answered once, most of them successfully.
 START_TEST(killed_at_any_moment) {
   enum { N = 60 };
   unsigned answers[N + 1] = {0}, good = 0;
@@ -364,7 +364,7 @@ START_TEST(worker_goes_with_its_parent) {
   kill(middle, SIGKILL);
   waitpid(middle, NULL, 0);
   for (int i = 0; i < 600 && kill(worker, 0) == 0; i++) {
-    FILE *f; // it may stay as a zombie of whoever adopted it
+    FILE *f; // it may stay as a zombie of its new parent
     char path[64], state = '?';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)worker);
     f = fopen(path, "re");
@@ -411,9 +411,9 @@ START_TEST(programs_that_are_no_worker) {
 }
 END_TEST
 
-// What a worker says that a kernel has overwritten: it is replaced, and given up if that does not
-// help.
-START_TEST(workers_that_talk_nonsense) {
+// A worker that sends invalid frames, as if a kernel had overwritten it: it is replaced, and given
+// up if that does not help.
+START_TEST(workers_that_send_invalid_frames) {
   static const char *const cases[] = {
       "nonsense\n",
       "{\"frame\":\"device\",\"na", // and ends
@@ -479,7 +479,7 @@ Suite *worker_suite(void) {
   tcase_add_test(t, no_file_stays_open);
   tcase_add_test(t, worker_goes_with_its_parent);
   tcase_add_test(t, programs_that_are_no_worker);
-  tcase_add_test(t, workers_that_talk_nonsense);
+  tcase_add_test(t, workers_that_send_invalid_frames);
   tcase_add_test(t, no_such_device);
   suite_add_tcase(s, t);
   return s;

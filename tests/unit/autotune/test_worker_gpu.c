@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker over the fake CUDA driver: assembling in threads, errors that end a context, crashes
-// in the driver, and whose fault they are. Words in the "PTX" say what happens (fake_cuda.h).
+// The worker over the fake CUDA driver: assembling in threads, errors that destroy a context,
+// crashes in the driver, and the request to blame. Words in the "PTX" control them (fake_cuda.h).
 #include "bench_kernels.h"
 #include "suites_worker.h"
 
@@ -84,7 +84,7 @@ START_TEST(assembler_errors) {
 }
 END_TEST
 
-// The assembler's thread dies while another candidate has the device, and is the one to blame.
+// The assembler's thread crashes while another candidate uses the device, and is the one to blame.
 START_TEST(assembler_crash_is_not_the_launch_s) {
   have_reference();
   expect(load(1, "hang"), 1, TUNE_MEASURED, "");
@@ -177,7 +177,7 @@ START_TEST(arrays_that_do_not_fit) {
   struct tune_reply r;
   tile_device_properties p;
   tile_status status = TILE_OK;
-  c.arrays[0].bytes = (uint64_t)1 << 37; // nobody touches them
+  c.arrays[0].bytes = (uint64_t)1 << 37; // never touched
   c.data_bytes = (uint64_t)1 << 38;
   ck_assert_int_eq(ftruncate(c.data_fd, (off_t)c.data_bytes), 0);
   worker_case_open(&c, 60000);
@@ -189,7 +189,7 @@ START_TEST(arrays_that_do_not_fit) {
     failed |= r.outcome == TUNE_UNTRIED && strstr(r.reason, "no room for 137438953");
   }
   ck_assert(failed);
-  ck_assert(tune_worker_device(c.worker, &p, &status)); // it was there, after all
+  ck_assert(tune_worker_device(c.worker, &p, &status)); // it was there
   c.data_bytes = 3 * 32768;
 }
 END_TEST

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker as a thread, where there is no program for one: it answers as a process does, one that
-// hangs is left behind, and of one that does not nothing is left.
+// The worker as a thread, if there is no worker program: it replies as a process does, a hanging
+// one is detached, and any other leaves nothing behind.
 #include "autotune/worker/state.h"
 #include "bench_kernels.h"
 #include "suites_worker.h"
@@ -13,7 +13,7 @@
 static struct worker_case c;
 
 static void make_case(void) {
-  unsetenv("TILE_WORKER"); // the program of these tests is not called tilec
+  unsetenv("TILE_WORKER"); // this test program is not called tilec
   worker_case_make(&c, "cpu");
 }
 static void close_case(void) { worker_case_close(&c); }

@@ -132,7 +132,7 @@ bool compile_kernel(struct arena *a, struct diag_engine *diag,
                .param_count = count,
                .params = params},
   };
-  if (!fake_compiler.delay_us) { // with threads nobody reads these
+  if (!fake_compiler.delay_us) { // not recorded in tests with threads
     memcpy(fake_compiler.bindings, text, sizeof text);
     fake_compiler.num_warps = request->num_warps;
     size_t n = 0;

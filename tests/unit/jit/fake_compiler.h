@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler for the tests of the JIT: it answers at once (or slowly, or not at all), counts how
-// often it was asked and notes what for. It stands in for front end and lowering in this
-// executable.
+// A fake front end and compiler for tests of the JIT: returns at once (or slowly, or fails), counts
+// its calls and records their arguments.
 #ifndef TILE_TESTS_FAKE_COMPILER_H
 #define TILE_TESTS_FAKE_COMPILER_H
 
@@ -12,11 +11,11 @@
 #define FAKE_DECLARED 32
 
 struct fake_compiler {
-  struct lang_param params[FAKE_DECLARED]; // of the one kernel there is
+  struct lang_param params[FAKE_DECLARED]; // of its one kernel
   size_t param_count;
   atomic_int reads; // of a source
   atomic_int compilations;
-  atomic_int fail;    // how many of the next compilations shall fail
+  atomic_int fail;    // how many of the next compilations fail
   unsigned delay_us;  // how long each takes
   char bindings[512]; // of the last compilation: "x:*f32%16 n:i32=1 BLOCK='128'"
   uint32_t num_warps, num_stages;
@@ -25,7 +24,7 @@ struct fake_compiler {
   char target[16];
   char folders[64]; // of imports, with a blank after each
   bool is_detached;
-  bool has_unit; // the last compilation was given what was read
+  bool has_unit; // the last compilation got a parsed unit
 };
 
 extern struct fake_compiler fake_compiler;

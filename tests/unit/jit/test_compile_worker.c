@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiling in a process of its own: what comes back is what compiling here gives, and what the
-// compiler does not survive is an error. The program is its own worker, with a compiler that fails
-// as it is told to (worker_faults.h).
+// Compilation in workers: the result equals that of this process, and a crash of the compiler is an
+// error. The test program is its own worker, with a compiler that fails on demand
+// (worker_faults.h).
 #include "jit/jit.h"
 #include "jit/worker/pool.h"
 #include "worker_faults.h"
@@ -65,7 +65,7 @@ static tile_status prepare_on(tile_device *d, const char *name, const char *bloc
 
 static tile_status prepare(const char *name) { return prepare_on(device, name, "64", NULL, NULL); }
 
-// It fails so, says so at the kernel's location, and the next kernel is compiled as ever.
+// The failure is reported at the kernel's location, and the next kernel is compiled as usual.
 static void expect_failure(const char *name, tile_status status, const char *line,
                            const char *message) {
   tile_status s = prepare(name);
@@ -145,7 +145,7 @@ static void write_file(const char *path, const char *text) {
   fclose(f);
 }
 
-// Relative to where this process is at the time, also when that was elsewhere before.
+// Relative to this process's current folder, also after it changed.
 START_TEST(imported_files_are_found_and_named) {
   char folder[] = "/tmp/tile-test-XXXXXX", before[4096], here[4096];
   static const char text[] = "from helpers import f\n"
@@ -202,7 +202,7 @@ START_TEST(time_is_limited) {
 }
 END_TEST
 
-// Of what asks C++ for memory, and of the project's own arenas.
+// Allocations of C++ and of the project's own arenas.
 #ifndef __SANITIZE_ADDRESS__
 START_TEST(memory_is_limited) {
   use_worker(0, (size_t)256 << 20);
@@ -294,7 +294,7 @@ START_TEST(wrong_arguments_are_refused) {
 }
 END_TEST
 
-// A worker that goes while it has nothing to do is nobody's error.
+// A worker that ends while idle is no error.
 START_TEST(workers_that_end_between_kernels_are_replaced) {
   use_worker(0, 0);
   for (int i = 0; i < 3; i++) {
@@ -333,7 +333,7 @@ static void *compile_some(void *user) {
   return NULL;
 }
 
-// One kernel's end is not another's.
+// A crash affects one kernel only.
 START_TEST(threads_compile_at_once) {
   pthread_t threads[4];
   size_t wrong[COUNT_OF(threads)];
@@ -388,7 +388,7 @@ static Suite *suite(void) {
   tcase_add_test(t, deaths_are_internal_errors);
   tcase_add_test(t, what_llvm_says_at_its_end_is_told);
   tcase_add_test(t, time_is_limited);
-#ifndef __SANITIZE_ADDRESS__ // its allocator ends a process that RLIMIT_DATA stops
+#ifndef __SANITIZE_ADDRESS__ // its allocator aborts at RLIMIT_DATA
   tcase_add_test(t, memory_is_limited);
 #endif
   tcase_add_test(t, the_records_come_back_to_who_wants_them);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JIT with the real compiler: kernels on the CPU device, and PTX handed to the fake driver.
+// The JIT with the real compiler: kernels on the CPU device, and PTX passed to the fake driver.
 #include "../runtime/fake_cuda.h"
 #include "jit/jit.h"
 
@@ -210,7 +210,7 @@ START_TEST(faults_name_line_and_buffer) {
   tile_arg reads[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(out, TILE_F32),
                       tile_arg_i32(1)};
   tile_arg writes[] = {tile_arg_pointer(out, TILE_F32), tile_arg_i32(1)};
-  // Just behind the buffer, far behind, before it; reads and writes, by all worker threads.
+  // Just after the buffer, far after, before it; reads and writes, on all worker threads.
   expect_outside(tile_launch(read, NULL, (tile_grid){4, 1, 1}, reads, 3),
                  "add.tile:12:20: out-of-bounds load from `x`: element 64 of 64");
   expect_outside(tile_launch(write, NULL, (tile_grid){5, 1, 1}, writes, 2),
@@ -222,7 +222,7 @@ START_TEST(faults_name_line_and_buffer) {
   writes[1] = tile_arg_i32(-5000);
   expect_outside(tile_launch(write, NULL, (tile_grid){1, 1, 1}, writes, 2),
                  "store to `out`: element -5000 of 256");
-  // The kernels and the device go on.
+  // The kernels and the device stay usable.
   reads[2] = tile_arg_i32(0);
   ck_assert_int_eq(tile_launch(read, NULL, (tile_grid){4, 1, 1}, reads, 3), TILE_OK);
   tile_free(device, x);
@@ -247,7 +247,8 @@ START_TEST(faults_between_barriers) {
 }
 END_TEST
 
-// Memory that is not the device's: no bounds are known, the message has what there is.
+// Memory that is not the device's: its bounds are unknown, and the message has the address's
+// element only.
 START_TEST(faults_in_foreign_memory) {
   tile_kernel *k = open_kernel("careless", "64");
   long page = sysconf(_SC_PAGESIZE);
@@ -275,7 +276,8 @@ static void on_embedder_fault(int number) {
   siglongjmp(embedder, 1);
 }
 
-// Not a kernel's access: while a launch runs in another thread it is the embedder's too.
+// A fault outside kernels: during a launch of another thread it also goes to the embedder's
+// handler.
 static void *launch_often(void *user) {
   tile_kernel *k = user;
   float *out = buffer(1024 * 4);
@@ -298,7 +300,7 @@ START_TEST(faults_of_others_are_theirs) {
       *nowhere = 1;
   pthread_join(other, NULL);
   ck_assert_int_eq(embedder_faults, 1000);
-  // The handler is the embedder's again, also after a launch that faulted.
+  // The embedder's handler is restored, also after a launch that faulted.
   float *out = buffer(256 * 4);
   tile_arg args[] = {tile_arg_pointer(out, TILE_F32), tile_arg_i32(1)};
   expect_outside(tile_launch(k, NULL, (tile_grid){5, 1, 1}, args, 2), "store to `out`");
@@ -458,7 +460,7 @@ START_TEST(products_run_before_their_best_code_is_there) {
   ck_assert(ran_quick_code(cuda) && !jit_kernel_is_optimized(k));
   ck_assert_int_eq(cuda->live_modules, 1);
 
-  // Where the best cannot be made, what is there goes on.
+  // If the optimized module cannot be built, tier-1 code stays in use.
   cuda->fail[CUDA_CALL_link_complete] = 999;
   jit_kernel_optimize(k);
   cuda->fail[CUDA_CALL_link_complete] = 0;
@@ -482,7 +484,7 @@ START_TEST(products_run_before_their_best_code_is_there) {
   tile_kernel_close(k);
   ck_assert_int_eq(cuda->live_modules, 0);
 
-  // Nothing is gained without products.
+  // Without products tier-1 code gains nothing.
   k = open_kernel("add", "1024");
   jit_kernel_set_assembled_apart(k, true);
   jit_kernel_set_tier1_first(k, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads launching the same new kernels, and what a launch costs on our side of the driver.
+// Many threads launching the same new kernels, and the cost of a launch without the driver.
 #include "../runtime/fake_cuda.h"
 #include "fake_compiler.h"
 #include "suites.h"
@@ -85,8 +85,8 @@ static double now_us(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-// The figure of a healthy build is some 0.1 us; the bound only catches a lock, an allocation or a
-// compilation on the way.
+// A healthy build takes about 0.1 us; the bound only detects a lock, an allocation or a compilation
+// on the path.
 START_TEST(a_launch_costs_little) {
   enum { LAUNCHES = 20000 };
   tile_arg args[8];
@@ -107,8 +107,8 @@ START_TEST(a_launch_costs_little) {
 }
 END_TEST
 
-// Assembled once; another kernel of the same text takes the machine code from the disk, and one
-// that the driver does not take any more is assembled again.
+// Assembled once; another kernel of the same text gets the machine code from the disk cache, and
+// code that the driver now rejects is assembled again.
 START_TEST(machine_code_is_kept_on_disk) {
   char folder[] = "/tmp/tile-assemble-XXXXXX";
   ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -122,7 +122,7 @@ START_TEST(machine_code_is_kept_on_disk) {
     jit_kernel_set_assembled_apart(k, true);
     cuda->refuse_cubins = attempt == 2;
     tile_status s = tile_kernel_prepare(k, args, 8);
-    ck_assert_int_eq(s == TILE_OK, attempt < 2); // the new code is refused too
+    ck_assert_int_eq(s == TILE_OK, attempt < 2); // the new code is rejected too
     ck_assert_int_eq(cuda->calls[CUDA_CALL_link_complete], before + 1 + (attempt == 2));
     cuda->refuse_cubins = false;
     tile_kernel_close(k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU objects made here with LLVM's code generator, linked by the JIT and run by the executor.
+// CPU objects built with LLVM's code generator, linked by the JIT and run by the executor.
 #include "jit/orc.h"
 #include "runtime/runtime_internal.h"
 #include "suites.h"
@@ -125,7 +125,7 @@ START_TEST(the_process_is_out_of_reach) {
                    TILE_INTERNAL);
   ck_assert_msg(strstr(tile_error_message(), "system"), "%s", tile_error_message());
   ck_assert_ptr_null((void *)(uintptr_t)fn);
-  // The next object links all the same.
+  // The next object still links.
   char text[256];
   ck_assert_int_eq(load(constant_kernel(text, 3), "kernel", &fn), TILE_OK);
   expect_value(fn, 3);
@@ -162,7 +162,7 @@ START_TEST(half_precision_helpers) {
                         "}\n",
                         "kernel", &fn),
                    TILE_OK);
-  int32_t value = 2049, *p = &value; // 2048 as a half (ties to even) and as a bfloat
+  int32_t value = 2049, *p = &value; // 2048 as f16 (ties to even) and as bf16
   void *args[] = {&p};
   fn(NULL, args);
   ck_assert_int_eq(value, 4096);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening kernels, settings, argument checking, what the compiler is told, the caches.
+// Opening kernels, settings, argument checks, the compiler's bindings, the caches.
 #include "../runtime/fake_cuda.h"
 #include "fake_compiler.h"
 #include "suites.h"
@@ -252,7 +252,7 @@ START_TEST(settings_make_new_code_and_find_the_old) {
   ck_assert_uint_eq(fake_compiler.num_stages, 2);
   ck_assert_str_eq(fake_compiler.target, "sm_80");
   ck_assert_ptr_nonnull(strstr(fake_compiler.bindings, "ACT='\"relu\"'"));
-  // Back to what was there: nothing is compiled.
+  // Back to the first setting: nothing is compiled.
   ck_assert_int_eq(tile_kernel_set_constant(kernel, "ACT", "None"), TILE_OK);
   ck_assert_int_eq(launch(c), TILE_OK);
   ck_assert_int_eq(tile_kernel_set_constant(kernel, "ACT", "\"relu\""), TILE_OK);
@@ -349,7 +349,7 @@ START_TEST(a_failed_load_may_be_tried_again) {
   size_t size;
   cuda->fail[CUDA_CALL_module_load] = 2;
   ck_assert_int_eq(launch(c), TILE_OUT_OF_DEVICE_MEMORY);
-  // The code is there though the driver would not take it.
+  // The code is compiled although the driver would reject it.
   ck_assert_int_eq(tile_kernel_get_code(kernel, c.args, 4, &code, &size), TILE_OK);
   ck_assert_int_eq(strncmp(code, "// x:", 5), 0);
   ck_assert_uint_eq(strlen(code), size);
@@ -384,7 +384,7 @@ START_TEST(the_disk_cache_spares_a_compilation) {
   ck_assert(jit_spec_timing(spec).from_disk);
   ck_assert_uint_eq(jit_spec_info(spec)->param_count, 4);
   ck_assert_int_eq(strncmp(jit_spec_code(spec).ptr, "// x:", 5), 0);
-  // Whatever changes the code changes the key.
+  // Everything that changes the code changes the key.
   tile_kernel_set_warps(kernel, 8);
   ck_assert_int_eq(launch(c), TILE_OK);
   tile_kernel_set_constant(kernel, "BLOCK", "64");
@@ -399,7 +399,7 @@ START_TEST(the_disk_cache_spares_a_compilation) {
   c = good();
   ck_assert_int_eq(launch(c), TILE_OK);
   ck_assert_int_eq(fake_compiler.compilations, 6);
-  // Not asked when it is off or when passes are watched.
+  // Not used when it is off or when passes are printed.
   reopen();
   jit_kernel_set_disk_cache(kernel, false);
   ck_assert_int_eq(launch(c), TILE_OK);

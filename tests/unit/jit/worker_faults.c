@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See worker_faults.h. The linker puts these in front of the compiler (--wrap).
+// See worker_faults.h. The linker redirects calls of the compiler here (--wrap).
 #include "worker_faults.h"
 
 #include "lowering/compile.h"
@@ -22,7 +22,7 @@ bool __real_compile_kernel(struct arena *a, struct diag_engine *diag,
 bool __wrap_compile_kernel(struct arena *a, struct diag_engine *diag,
                            const struct compile_request *request, struct compile_result *ret);
 
-// As C++ code asks for memory: it looks at what it got, and gives up.
+// Fails as C++ code does when out of memory: checks the allocation and aborts.
 static void eat(void) {
   for (;;) {
     char *p = malloc(1 << 16);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instruction of PTX by its opcode, for tests of the arithmetic.
+// Runs one PTX instruction by its opcode, for tests of the arithmetic.
 #ifndef TESTS_UNIT_SIMULATOR_ALU_EVAL_H
 #define TESTS_UNIT_SIMULATOR_ALU_EVAL_H
 
 #include "ptx-simulator/alu.h"
 
-// As ck_assert_uint_eq, for loops: Check writes to a file at each of its assertions.
+// As ck_assert_uint_eq, for loops: Check writes to a file at each assertion.
 #define AGREE(got, expected)                                                                       \
   do {                                                                                             \
     uint64_t got_ = (got), expected_ = (expected);                                                 \
@@ -15,7 +15,7 @@
   } while (0)
 
 bool alu_known(const char *opcode, struct alu_instruction *ret);
-// Fails the test where the opcode is not known or does not take these sources.
+// Fails the test if the opcode is unknown or has other sources.
 struct alu_instruction alu_get(const char *opcode);
 uint64_t alu_run1(const char *opcode, uint64_t a);
 uint64_t alu_run2(const char *opcode, uint64_t a, uint64_t b);

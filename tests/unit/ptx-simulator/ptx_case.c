@@ -96,7 +96,7 @@ struct sim_error case_parse(const char *module) {
   struct arena *a = arena_create();
   struct sim_error error = {0};
   size_t size = strlen(module);
-  char *copy = malloc(size + 1); // so that AddressSanitizer sees what is read behind the text
+  char *copy = malloc(size + 1); // so that AddressSanitizer detects reads past the text
   memcpy(copy, module, size);
   if (sim_module_parse(a, copy, size, &error))
     error.text[0] = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small kernel written in PTX, run by the simulator. The body finds these registers:
-// %r0 thread, %r1 the parameter n, %rd1 `out`, %rd2 `in`, %rd3 and %rd4 the same plus 4 bytes a
-// thread, %r2 the lane; and may use %p0-15, %h0-15, %r3-63, %rd5-31, shared memory `smem` of
-// 4096 bytes and dynamic shared memory `dyn`.
+// A small kernel written in PTX, run by the simulator. The body has these registers: %r0 thread,
+// %r1 the parameter n, %rd1 `out`, %rd2 `in`, %rd3 and %rd4 the same plus 4 bytes per thread, %r2
+// the lane; and may use %p0-15, %h0-15, %r3-63, %rd5-31, shared memory `smem` of 4096 bytes and
+// dynamic shared memory `dyn`.
 #ifndef TESTS_UNIT_SIMULATOR_PTX_CASE_H
 #define TESTS_UNIT_SIMULATOR_PTX_CASE_H
 
@@ -14,13 +14,13 @@ enum { CASE_WORDS = 4096, CASE_VIOLATIONS = 16 };
 
 struct ptx_case {
   const char *body;
-  const char *before;     // text in front of the kernel: functions, variables; NULL for none
+  const char *before;     // text before the kernel: functions, variables; NULL: none
   unsigned grid, threads; // 0 for 1 and 32
   uint32_t n;
   bool check;
-  uint64_t seed, limit; // a limit of 0 is 10 million
+  uint64_t seed, limit; // limit 0: 10 million
   size_t dynamic_bytes;
-  bool unwritten; // nobody wrote to `out`
+  bool unwritten; // `out` is not marked as written
   uint32_t in[CASE_WORDS];
   // Results:
   uint32_t out[CASE_WORDS];
@@ -32,13 +32,13 @@ struct ptx_case {
   size_t printed_size;
 };
 
-// Parses and runs; fails the test when the text is not accepted.
+// Parses and runs; fails the test if the text is rejected.
 void case_run(struct ptx_case *c);
 // Whole modules: the error of the parser, "" when there is none.
 struct sim_error case_parse(const char *module);
 // As case_parse for the body of a kernel; `line` counts from the body's first.
 struct sim_error case_parse_body(const char *body);
-// One run with 32 threads that must end with this kind of violation in the last place.
+// One run with 32 threads whose last violation must be of this kind.
 void case_expect(const char *body, bool check, enum sim_kind kind, unsigned line);
 
 #define ALLOWED(body_text, ...)                                                                    \

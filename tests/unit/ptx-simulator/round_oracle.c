@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the numbers of a format by ldexp and searches among them.
+// Lists the numbers of a format by ldexp and searches in them.
 #include "round_oracle.h"
 
 #include <check.h>
@@ -13,7 +13,7 @@ struct oracle oracle_make(unsigned exponent_bits, unsigned mantissa_bits, bool h
   o.values = malloc((o.count + 1) * sizeof *o.values);
   ck_assert(o.values != NULL);
   int bias = (int)exponents / 2 - 1;
-  for (uint32_t i = 0; i <= o.count; i++) { // the last one is where infinity begins
+  for (uint32_t i = 0; i <= o.count; i++) { // the last one is the limit of infinity
     int exponent = (int)(i / step);
     double digits = exponent ? step + i % step : i % step;
     o.values[i] = ldexp(digits, (exponent ? exponent : 1) - bias - (int)mantissa_bits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding to small float formats without arithmetic on bits: all numbers of the format are listed
-// in their order, and the two around a value are found by search.
+// Rounding to small float formats without bit arithmetic: lists all numbers of the format in order,
+// and finds the two around a value by search.
 #ifndef TESTS_UNIT_SIMULATOR_ROUND_ORACLE_H
 #define TESTS_UNIT_SIMULATOR_ROUND_ORACLE_H
 
@@ -19,7 +19,7 @@ struct oracle {
 
 struct oracle oracle_make(unsigned exponent_bits, unsigned mantissa_bits, bool has_infinity);
 void oracle_free(struct oracle *o);
-// Bits of a finite `x` rounded; beyond the last number infinity, if the format has it.
+// Bits of a finite `x`, rounded; infinity beyond the last number, if the format has it.
 uint32_t oracle_round(const struct oracle *o, quad x, int mode);
 // The value of finite bits.
 double oracle_value(const struct oracle *o, uint32_t bits);

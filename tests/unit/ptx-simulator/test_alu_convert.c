@@ -82,7 +82,7 @@ static const struct narrowing {
     {"cvt.rna.satfinite.tf32.f32", &tf32, MODE_RNA, true},
 };
 
-// The numbers, the middles between neighbours, and the floats beside both.
+// The numbers, the midpoints between neighbours, and the floats next to both.
 START_TEST(narrowed) {
   const struct narrowing *n = &narrowings[_i];
   struct oracle o = oracle_make(n->to->exponent_bits, n->to->mantissa_bits, true);
@@ -132,7 +132,7 @@ START_TEST(bytes) {
     s[0] = x | (uint64_t)(x ^ 0x8000) << 16;
     run(from16, s, r);
     AGREE(r[0], expected | (expected ^ 0x80) << 8);
-    s[0] = bits32((float)value); // becomes the upper byte
+    s[0] = bits32((float)value); // becomes the high byte
     s[1] = bits32(NAN);
     run(from32, s, r);
     AGREE(r[0], expected << 8 | 0x7f);

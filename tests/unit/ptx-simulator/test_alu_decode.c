@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which opcodes are arithmetic, and what operands they have. ptxas 13.0 takes the known ones with
-// these operands for sm_90a (mixed sums for sm_100a), and refuses the others but for fma.rz.bf16
-// and prmt.finite, which the PTX ISA does not have.
+// Which opcodes are arithmetic, and their operands. ptxas 13.0 accepts the same ones with these
+// operands for sm_90a (mixed sums for sm_100a), and rejects the others except fma.rz.bf16 and
+// prmt.finite, which the PTX ISA does not have.
 #include "alu_eval.h"
 #include "suites.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float arithmetic. Oracles: of f32 and f64 the processor's own operations in each direction of
-// rounding, of f16 and bf16 exact sums and products in 113 digits, rounded by search.
+// Float arithmetic. Oracles: for f32 and f64 the processor's own operations in each rounding mode,
+// for f16 and bf16 exact sums and products in 113 digits, rounded by search.
 #include "alu_eval.h"
 #include "round_oracle.h"
 #include "suites.h"
@@ -48,7 +48,7 @@ static const struct {
 
 // ---- f32 and f64 ----
 
-// Any bits; exponents near each other every other time, so that digits meet and cancel.
+// Random bits; every other time with close exponents, so that digits overlap and cancel.
 static uint64_t operand(unsigned bits, uint64_t other) {
   static const uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 1,
                                      0x807fffff, 0x00800000, 0x7f7fffff, 0x3f800000, 0xbf800000};
@@ -120,8 +120,8 @@ START_TEST(rounded_in_all_directions) {
 }
 END_TEST
 
-// Quotients and roots that are closer to a number of 53 digits than 2^-100: what rounds them is far
-// beyond the digits that a division keeps.
+// Quotients and roots that are closer to a number of 53 digits than 2^-100: what decides their
+// rounding is far beyond the digits that a division keeps.
 __extension__ typedef unsigned __int128 wide;
 
 // a / b = r / 2^53 + 1 / (b 2^53), with odd b and r of at most 53 digits.
@@ -206,7 +206,7 @@ END_TEST
 static const struct half {
   const char *name;
   unsigned exponent_bits, mantissa_bits;
-} halves[] = {{"f16", 5, 10}, {"bf16", 8, 7}};
+} half_types[] = {{"f16", 5, 10}, {"bf16", 8, 7}};
 
 // Finite; of bf16 within 2^-40 .. 2^40 so that 113 digits hold every sum of a product.
 static uint64_t finite_half(const struct half *h) {
@@ -218,8 +218,8 @@ static uint64_t finite_half(const struct half *h) {
   }
 }
 
-START_TEST(halves_are_rounded_once) {
-  const struct half *h = &halves[_i];
+START_TEST(half_precision_is_rounded_once) {
+  const struct half *h = &half_types[_i];
   struct oracle o = oracle_make(h->exponent_bits, h->mantissa_bits, true);
   static const char *const ops[] = {"add", "sub", "mul", "fma.rn"};
   char opcode[20], pair[20];
@@ -261,7 +261,7 @@ START_TEST(halves_are_rounded_once) {
 END_TEST
 
 START_TEST(mixed_types) {
-  // 1 + 2^-20 does not fit f16 or bf16: the sum is in f32.
+  // 1 + 2^-20 does not fit f16 or bf16: the sum is computed in f32.
   AGREE(alu_run2("add.f32.f16", 0x3c00, bits32(0x1p-20f)), bits32(1 + 0x1p-20f));
   AGREE(alu_run2("sub.f32.bf16", 0x3f80, bits32(0x1p-20f)), bits32(1 - 0x1p-20f));
   AGREE(alu_run3("fma.rn.f32.bf16", 0x3f81, 0x3f81, bits32(-1)),
@@ -376,7 +376,7 @@ TCase *alu_float_tests(void) {
   tcase_add_loop_test(t, rounded_in_all_directions, 0, COUNT_OF(names) * COUNT_OF(modes));
   tcase_add_test(t, nearly_exact);
   tcase_add_test(t, flush_and_saturate);
-  tcase_add_loop_test(t, halves_are_rounded_once, 0, COUNT_OF(halves));
+  tcase_add_loop_test(t, half_precision_is_rounded_once, 0, COUNT_OF(half_types));
   tcase_add_test(t, mixed_types);
   tcase_add_test(t, order);
   tcase_add_test(t, signs_and_properties);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers and bits. Oracles are the PTX ISA's own pseudocode, bit by bit, or C in a wider type.
+// Integers and bits. Oracles are the PTX ISA's pseudocode, bit by bit, or C in a wider type.
 #include "alu_eval.h"
 #include "suites.h"
 
@@ -51,7 +51,7 @@ START_TEST(sums_and_products) {
 }
 END_TEST
 
-// 128 bits by two halves.
+// 128-bit values as two words.
 START_TEST(carries) {
   struct alu_instruction add = alu_get("add.cc.u64"), addc = alu_get("addc.u64");
   struct alu_instruction sub = alu_get("sub.cc.u32"), subc = alu_get("subc.cc.u32");

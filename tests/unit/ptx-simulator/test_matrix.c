@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions. Fragments are made element by element after the formulas that the PTX ISA
-// prints for each shape (groupID g = lane / 4, threadID_in_group t = lane % 4), results are
-// compared with naive products.
+// Matrix instructions. Fragments are built element by element by the formulas of the PTX ISA for
+// each shape (groupID g = lane / 4, threadID_in_group t = lane % 4); results are compared with
+// naive products.
 #include "ptx-simulator/matrix.h"
 #include "suites.h"
 
@@ -157,7 +157,7 @@ static void run(const struct form *f, const struct matrix_mma *in, struct produc
     }
 }
 
-// Small integers, so that every order of summation gives the same.
+// Small integers: the result does not depend on the order of summation.
 static void fill(const struct form *f, struct product *p) {
   static uint32_t seed = 7;
   double *all = &p->a[0][0];
@@ -187,7 +187,7 @@ START_TEST(products) {
 }
 END_TEST
 
-// One rounding: the small terms would be lost one by one in f32.
+// One rounding: adding the small terms one by one in f32 would lose them.
 START_TEST(rounded_once) {
   const struct form *f = &forms[2];
   struct matrix_mma in = get(f, "");

@@ -118,7 +118,7 @@ START_TEST(values_never_written) {
 END_TEST
 
 START_TEST(values_that_decide_nothing) {
-  // Moved, masked and replaced values that nobody looks at are nothing to report.
+  // Undefined values that are moved, masked and replaced, but decide nothing, are not reported.
   ALLOWED("mov.b32 %r4, {%h1, %h2}; cvt.u16.u32 %h3, %r0; mov.b32 %r5, {%h3, %h2};\n"
           "and.b32 %r6, %r5, 0xffff; setp.lt.u32 %p1, %r0, 40; selp.b32 %r7, %r6, %r4, %p1;\n"
           "mov.b32 {%h4, _}, %r5; cvt.u32.u16 %r8, %h4; add.s32 %r9, %r7, %r8;\n"
@@ -169,7 +169,7 @@ START_TEST(copies_read_too_early) {
   c = (struct ptx_case){.body = body};
   case_run(&c);
   ck_assert_uint_eq(c.out[0], ~0u);
-  // Arrived for the thread that copied, not for others before a barrier.
+  // Arrived for the thread that copied, but not for others before a barrier.
   c = (struct ptx_case){
       .threads = 64,
       .check = true,
@@ -203,7 +203,7 @@ START_TEST(atomics) {
   ck_assert_uint_eq(c.out[3], 31);
   ck_assert_uint_eq(c.out[4], 0x50005000); // 32, twice
   ck_assert_uint_eq(c.out[5], 0x4200);     // 32
-  ck_assert_uint_eq(c.out[6], 2);          // 32 turns of 10
+  ck_assert_uint_eq(c.out[6], 2);          // 32 increments modulo 10
   ck_assert_uint_eq(c.out[7], 1);          // lane 0 wrote 0, so lane 1 found 0
   ck_assert_uint_eq(c.out[8], 77);
   ck_assert_uint_eq(c.out[10], (uint32_t)-32);
@@ -237,7 +237,7 @@ START_TEST(atomics_that_flush) {
 END_TEST
 
 START_TEST(ctas_that_wait_for_ctas) {
-  // Each of 40 CTAs waits until all have arrived: more than are resident at first.
+  // Each of 40 CTAs waits until all have arrived, more than are resident at first.
   ALLOWED(
       "setp.ne.u32 %p1, %r0, 0; @%p1 bra DONE; atom.acq_rel.gpu.global.add.u32 %r3, [%rd1], 1;\n"
       "LOOP: ld.acquire.gpu.global.b32 %r4, [%rd1]; setp.lt.u32 %p2, %r4, 40; @%p2 bra LOOP;\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global memory under `check`: races of programs and of warps, what orders them, reads of what
-// nobody wrote.
+// Global memory under `check`: races of programs and of warps, what orders them, reads of unwritten
+// memory.
 #include "ptx_case.h"
 #include "suites.h"
 
@@ -15,7 +15,7 @@ static bool found(enum sim_kind kind) {
   return false;
 }
 
-// Whether one of 16 orders of the programs and warps shows a race; none may show anything else.
+// Whether one of 16 schedules shows a race; none may show another violation.
 static bool races(const char *body, unsigned grid, unsigned threads) {
   bool any = false;
   for (uint64_t seed = 0; seed < 16; seed++) {
@@ -56,7 +56,7 @@ START_TEST(programs_that_read) {
       races(PROGRAM FIRST "@%p3 st.global.b32 [%rd1], 7; @%p4 ld.global.b32 %r4, [%rd1];", 2, 32));
   ck_assert(
       races(PROGRAM FIRST "@%p3 st.global.b32 [%rd1], 7; @%p1 ld.global.b32 %r4, [%rd1];", 3, 32));
-  // What leaves memory as it is harms no reader.
+  // A store that does not change memory is no race.
   ck_assert(
       !races(PROGRAM FIRST "@%p3 st.global.b32 [%rd1], 0; @%p4 ld.global.b32 %r4, [%rd1];", 2, 32));
 }
@@ -120,8 +120,8 @@ START_TEST(order_by_atomics) {
 }
 END_TEST
 
-// The last program adds up what all wrote; a barrier is what hands a warp's work to the one that
-// raises the counter.
+// The last program sums the others' results; a barrier orders a warp's work before the warp that
+// increments the counter.
 #define LAST(barrier)                                                                              \
   "mov.u32 %r3, %ctaid.x; mad.lo.s32 %r4, %r3, 64, %r0; mul.wide.u32 %rd5, %r4, 4;\n"              \
   "add.s64 %rd5, %rd5, %rd1; add.s32 %r5, %r4, 1; st.global.b32 [%rd5+128], %r5;\n" barrier        \
@@ -150,7 +150,7 @@ START_TEST(warps) {
 }
 END_TEST
 
-// All warps load the element, one adds to it and stores it.
+// All warps load the element, one increments and stores it.
 START_TEST(copies_of_an_element) {
   static const char body[] =
       "mul.wide.u32 %rd5, %r2, 4; add.s64 %rd5, %rd5, %rd1; ld.global.b32 %r4, [%rd5];\n"
@@ -160,7 +160,7 @@ START_TEST(copies_of_an_element) {
 }
 END_TEST
 
-// ---- reads of what nobody wrote ----
+// ---- reads of unwritten memory ----
 
 START_TEST(unwritten) {
   last = (struct ptx_case){.check = true,
@@ -183,7 +183,7 @@ START_TEST(unwritten) {
   case_run(&last);
   ck_assert(found(SIM_UNINITIALISED));
   ALLOWED("st.global.b32 [%rd3], %r0; ld.global.b32 %r4, [%rd3]; st.global.b32 [%rd3+256], %r4;\n"
-          "ld.global.b32 %r5, [%rd3+1024];", // nobody looks at it
+          "ld.global.b32 %r5, [%rd3+1024];", // never used
           .check = true, .unwritten = true);
 }
 END_TEST

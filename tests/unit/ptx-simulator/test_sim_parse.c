@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parser refuses, with the position, and that no broken text crashes it.
+// What the parser rejects, with the position, and that no malformed text crashes it.
 #include "ptx_case.h"
 #include "suites.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control flow and exchange between lanes: divergence, shuffles, votes, reductions of a warp, and
-// the violations of lanes that are missing.
+// violations by missing lanes.
 #include "ptx_case.h"
 #include "suites.h"
 
 START_TEST(divergence_and_loops) {
-  // Collatz lengths: every lane leaves the loop at its own time.
+  // Collatz lengths: the lanes leave the loop at different iterations.
   ALLOWED("add.s32 %r3, %r0, 1; mov.b32 %r4, 0;\n"
           "LOOP: setp.eq.s32 %p1, %r3, 1; @%p1 bra DONE;\n"
           "and.b32 %r5, %r3, 1; setp.eq.s32 %p2, %r5, 0; add.s32 %r4, %r4, 1; @%p2 bra EVEN;\n"
@@ -18,7 +18,7 @@ START_TEST(divergence_and_loops) {
     for (; n != 1; steps++)
       n = n % 2 ? 3 * n + 1 : n / 2;
     ck_assert_uint_eq(c.out[i], steps);
-    ck_assert_uint_eq(c.out[256 + i], ~0u); // all lanes meet again
+    ck_assert_uint_eq(c.out[256 + i], ~0u); // all lanes reconverge
   }
 }
 END_TEST
@@ -57,7 +57,7 @@ START_TEST(shuffles) {
 END_TEST
 
 START_TEST(parts_of_a_warp) {
-  // Each half of the warp has its own mask, in branches that the other half does not take.
+  // Each half of the warp has its own mask, in divergent branches.
   ALLOWED("setp.lt.u32 %p1, %r0, 16; @%p1 bra LOW;\n"
           "shfl.sync.idx.b32 %r3, %r0, 20, 31, 0xffff0000; bra JOIN;\n"
           "LOW: shfl.sync.idx.b32 %r3, %r0, 7, 31, 0xffff;\n"
@@ -119,7 +119,7 @@ START_TEST(early_exits) {
 END_TEST
 
 START_TEST(exits_while_others_wait) {
-  // The lower half waits at the barrier when some of the others exit and the rest arrives.
+  // The lower half waits at the barrier while some of the others exit and the rest arrives.
   ALLOWED("setp.ge.u32 %p1, %r0, 16; @%p1 bra UPPER;\n"
           "JOIN: bar.sync 0; mov.b32 %r3, 5; st.global.b32 [%rd3], %r3; ret;\n"
           "UPPER: setp.ge.u32 %p2, %r0, 24; @%p2 exit; bra JOIN;",
@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(masks_and_lanes_that_are_wrong) {
   case_expect("\nshfl.sync.idx.b32 %r3, %r0, 0, 31, 0xfffffffe;", false, SIM_BAD_MASK, 2);
-  // Half of the warp never comes: a hang on a GPU.
+  // Half of the warp never arrives: a hang on a GPU.
   case_expect("setp.lt.u32 %p1, %r0, 16;\n@%p1 shfl.sync.idx.b32 %r3, %r0, 0, 31, -1;\n"
               "bar.warp.sync -1;",
               false, SIM_BAD_MASK, 2);

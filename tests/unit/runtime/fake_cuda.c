@@ -20,14 +20,14 @@ EXPORT struct fake_cuda fake_cuda_state = {.device_count = 1, .major = 9, .minor
 static struct fake_cuda *const fake = &fake_cuda_state;
 
 static int context_object;
-// In the static part of thread-local storage: the leak checker stumbles over that of loaded
+// In the static part of thread-local storage: the leak checker cannot handle that of loaded
 // libraries.
 static _Thread_local void *current __attribute__((tls_model("initial-exec")));
 
-static int broken; // what every call gives after an error that the context does not survive
+static int broken;             // result of every call after an error that destroys the context
 static float launch_ms = 1.5f; // of the last launch
 
-// Counts the call and gives the result it was told to give.
+// Counts the call and returns its configured result.
 #define ENTRY(field)                                                                               \
   do {                                                                                             \
     __atomic_fetch_add(&fake->calls[CUDA_CALL_##field], 1, __ATOMIC_RELAXED);                      \
@@ -35,7 +35,7 @@ static float launch_ms = 1.5f; // of the last launch
       return fake->fail[CUDA_CALL_##field];                                                        \
   } while (0)
 
-// Calls that the driver refuses without a context, or in a broken one.
+// Calls that the driver rejects without a context, or in a broken one.
 #define ENTRY_IN_CONTEXT(field)                                                                    \
   do {                                                                                             \
     ENTRY(field);                                                                                  \
@@ -46,17 +46,18 @@ static float launch_ms = 1.5f; // of the last launch
   } while (0)
 
 struct fake_module {
-  char image[64]; // the first bytes of what was loaded
+  char image[64]; // first bytes of the loaded module
 };
 
-// What cuMemAlloc handed out, for cuMemGetAddressRange; beyond the table's end it is forgotten.
+// Allocations of cuMemAlloc, for cuMemGetAddressRange; those beyond the table's size are not
+// recorded.
 static struct {
   uint64_t base;
   size_t size;
 } ranges[256];
 static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Puts `size` instead of `old`, of the allocation at `base` (0: of a free slot).
+// Sets the size of the allocation at `base` (0: of a free slot) from `old` to `size`.
 static void note_range(uint64_t old, uint64_t base, size_t size) {
   pthread_mutex_lock(&ranges_lock);
   for (size_t i = 0; i < COUNT_OF(ranges); i++)
@@ -122,7 +123,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
   case CUDA_DEVICE_MULTIPROCESSORS: *value = 132; break;
   case CUDA_DEVICE_MEMORY_CLOCK_KHZ: *value = 3201000; break;
   case CUDA_DEVICE_MEMORY_BUS_BITS: *value = 6144; break;
-  case CUDA_DEVICE_L2_BYTES: *value = 1 << 20; break; // that flushing takes no time
+  case CUDA_DEVICE_L2_BYTES: *value = 1 << 20; break; // small, so that flushing is fast
   case CUDA_DEVICE_CAPABILITY_MAJOR: *value = fake->major; break;
   case CUDA_DEVICE_CAPABILITY_MINOR: *value = fake->minor; break;
   case CUDA_DEVICE_SHARED_OPTIN: *value = 227 << 10; break;
@@ -233,7 +234,7 @@ int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t count, void *stream)
   return 0;
 }
 
-// Streams, events and modules are bare allocations, so that leaks and double frees show.
+// Streams, events and modules are plain allocations, so that leaks and double frees show.
 static int make(void **ret, int *counter) {
   *ret = malloc(1);
   change(counter, 1);
@@ -252,12 +253,12 @@ int cuStreamCreate(void **stream, unsigned flags) {
 }
 
 int cuStreamDestroy_v2(void *stream) {
-  drop(stream, &fake->live_streams); // even if it is to fail: nobody would try again
+  drop(stream, &fake->live_streams); // even if the call fails: callers do not retry
   ENTRY_IN_CONTEXT(stream_destroy);
   return 0;
 }
 
-// A recording is what was launched while it went on: here, how much.
+// A recording is the number of launches during it.
 int cuStreamBeginCapture_v2(void *stream, int mode) {
   ENTRY_IN_CONTEXT(capture_begin);
   (void)mode;
@@ -313,7 +314,7 @@ int cuMemHostAlloc(void **p, size_t size, unsigned flags) {
 }
 
 int cuMemFreeHost(void *p) {
-  drop(p, &fake->live_allocations); // likewise
+  drop(p, &fake->live_allocations); // even if the call fails
   ENTRY_IN_CONTEXT(cpu_free);
   return 0;
 }
@@ -331,7 +332,7 @@ int cuEventCreate(void **event, unsigned flags) {
 }
 
 int cuEventDestroy_v2(void *event) {
-  drop(event, &fake->live_events); // even if it is to fail: nobody would try again
+  drop(event, &fake->live_events); // even if the call fails: callers do not retry
   ENTRY_IN_CONTEXT(event_destroy);
   return 0;
 }
@@ -377,7 +378,7 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
 }
 
 int cuModuleUnload(void *module) {
-  drop(module, &fake->live_modules); // even if it is to fail: nobody would try again
+  drop(module, &fake->live_modules); // even if the call fails: callers do not retry
   ENTRY_IN_CONTEXT(module_unload);
   return 0;
 }
@@ -390,7 +391,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
 }
 
 struct fake_link {
-  char *log;   // where errors go, or NULL
+  char *log;   // receives errors, or NULL
   char *cubin; // NULL: not complete
   bool is_quick;
   char text[64];
@@ -439,7 +440,7 @@ int cuLinkComplete(void *link, void **cubin, size_t *size) {
 }
 
 int cuLinkDestroy(void *link) {
-  struct fake_link *l = link; // even if it is to fail: nobody would try again
+  struct fake_link *l = link; // even if the call fails: callers do not retry
   free(l->cubin);
   free(l);
   change(&fake->live_links, -1);
@@ -463,7 +464,7 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
 }
 
 #if !defined(FAKE_WITHOUT_LAUNCH)
-// What the words in a module tell its kernel to do.
+// Words in a module that control its kernel.
 static void act(const char *words, void **params) {
   const char *p;
   if (strstr(words, "crash"))
@@ -492,7 +493,7 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
   (void)extra;
   act(((struct fake_module *)function)->image, params);
   if (!fake->param_count)
-    return 0; // timing: nothing but the call
+    return 0; // timing: no work besides the call
   memcpy(fake->launched, ((struct fake_module *)function)->image, sizeof fake->launched);
   fake->grid[0] = grid_x;
   fake->grid[1] = grid_y;

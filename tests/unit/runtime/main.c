@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 int main(void) {
-  // No test may see this machine's driver or its user's cache.
+  // Tests must not use this machine's driver or the user's cache.
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);
   SRunner *r = srunner_create(suite_device());

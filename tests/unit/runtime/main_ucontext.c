@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fiber tests over the portable switch, which this processor would not use by itself.
+// The fiber tests with ucontext, which is not used on this processor otherwise.
 #include "suites.h"
 
 #include <stdlib.h>

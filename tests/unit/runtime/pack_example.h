@@ -6,7 +6,7 @@
 
 #include "runtime/pack.h"
 
-// Codes begin with a text that names them: "\177ELF add 0 sm_80", "// add 2 ptx".
+// Codes begin with a text that identifies them: "\177ELF add 0 sm_80", "// add 2 ptx".
 void pack_example(struct strbuf *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's test suites, one a file.
+// The runtime's test suites, one per file.
 #ifndef TILE_TESTS_RUNTIME_SUITES_H
 #define TILE_TESTS_RUNTIME_SUITES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache on disk: what is damaged, foreign or half written is a miss; writers, readers, upkeep
-// and killed processes do not disturb each other.
+// The cache on disk: damaged, foreign or partial files are misses; concurrent writers, readers,
+// eviction and killed processes do not affect each other.
 #include "base/sha256.h"
 #include "runtime/cache_internal.h"
 #include "suites.h"
@@ -40,7 +40,7 @@ static void key_of(unsigned n, uint8_t key[32]) {
   sha256_final(&h, key);
 }
 
-// Entry n: an info and a code that follow from n.
+// Entry n: info and code derived from n.
 static void put(struct disk_cache *c, unsigned n) {
   uint8_t key[32];
   char info[32], code[4000];
@@ -155,7 +155,7 @@ START_TEST(folders_that_are_refused) {
   ck_assert_int_eq(unlink(link), 0);
   close(open(link, O_CREAT | O_WRONLY, 0600));
   ck_assert_ptr_null(disk_cache_open(&why));
-  // Nothing works on no cache, and nothing breaks.
+  // Calls on a NULL cache do nothing.
   put(NULL, 1);
   ck_assert(!get(NULL, 1));
   disk_cache_close(NULL);
@@ -188,7 +188,7 @@ START_TEST(every_flipped_bit_is_a_miss) {
     good[bit / 8] ^= (char)(1 << bit % 8);
     write_file(path, good, size);
     ck_assert_msg(!get(c, 3), "bit %zu was not noticed", bit);
-    ck_assert_int_ne(access(path, F_OK), 0); // and it is gone
+    ck_assert_int_ne(access(path, F_OK), 0); // and it was removed
     good[bit / 8] ^= (char)(1 << bit % 8);
   }
   write_file(path, good, size);
@@ -243,7 +243,7 @@ START_TEST(files_that_are_refused) {
   snprintf(absolute, sizeof absolute, "%.500s/%s", cwd, moved);
   ck_assert_int_eq(symlink(absolute, path), 0);
   ck_assert(!get(c, 3));
-  ck_assert_int_eq(access(moved, F_OK), 0); // the target is left alone
+  ck_assert_int_eq(access(moved, F_OK), 0); // the target is unchanged
   // A second name for it.
   unlink(path);
   ck_assert_int_eq(link(moved, path), 0);
@@ -260,7 +260,7 @@ START_TEST(files_that_are_refused) {
   unlink(path);
   ck_assert_int_eq(mkdir(path, 0700), 0);
   ck_assert(!get(c, 3));
-  put(c, 3); // the folder is out of the way
+  put(c, 3); // the folder was moved away
   ck_assert(get(c, 3));
   unlink(path);
   char inside[256];
@@ -306,7 +306,7 @@ START_TEST(upkeep_removes_the_oldest) {
   struct stat st;
   ck_assert_int_eq(stat(path, &st), 0);
   uint64_t limit = 10u * (uint64_t)st.st_size + 50;
-  ck_assert(disk_cache_clean(c, limit, now));
+  ck_assert(disk_cache_evict(c, limit, now));
   unsigned left = 0;
   for (unsigned n = 0; n < 20; n++)
     left += get(c, n * 3000);
@@ -318,7 +318,7 @@ START_TEST(upkeep_removes_the_oldest) {
 }
 END_TEST
 
-// Files of other kinds lie in folders of their own; those of tunings are kept for a month.
+// Files of other kinds are in their own folders; those of tunings are kept for a month.
 START_TEST(upkeep_removes_old_journals) {
   struct disk_cache *c = open_cache();
   int tune = disk_cache_folder(c, CACHE_TUNE_FOLDER);
@@ -334,7 +334,7 @@ START_TEST(upkeep_removes_old_journals) {
   ck_assert_int_eq(utimensat(AT_FDCWD, old, t, 0), 0);
   t[0].tv_sec = t[1].tv_sec = now - CACHE_TUNE_SECONDS + 60;
   ck_assert_int_eq(utimensat(AT_FDCWD, fresh, t, 0), 0);
-  ck_assert(disk_cache_clean(c, 0, now)); // whatever the limit of the entries is
+  ck_assert(disk_cache_evict(c, 0, now)); // independent of the limit of entries
   ck_assert_int_ne(access(old, F_OK), 0);
   ck_assert_int_eq(access(fresh, F_OK), 0);
   ck_assert_int_lt(disk_cache_folder(NULL, CACHE_TUNE_FOLDER), 0);
@@ -356,7 +356,7 @@ START_TEST(upkeep_removes_what_was_left_unfinished) {
   write_file(fresh, "x", 1);
   struct timespec t[2] = {{.tv_sec = now - 4000}, {.tv_sec = now - 4000}};
   ck_assert_int_eq(utimensat(AT_FDCWD, old, t, 0), 0);
-  ck_assert(disk_cache_clean(c, CACHE_LIMIT_BYTES, now));
+  ck_assert(disk_cache_evict(c, CACHE_LIMIT_BYTES, now));
   ck_assert_int_ne(access(old, F_OK), 0);
   ck_assert_int_eq(access(fresh, F_OK), 0);
   ck_assert(get(c, 1));
@@ -380,7 +380,7 @@ static void *put_and_get(void *user) {
     else if (code.len != 100 + n % 3000 || (unsigned char)code.ptr[code.len - 1] != n % 251)
       seed = 0; // wrong bytes
     if (i % 50 == 0)
-      disk_cache_clean(c, 2000, time(NULL));
+      disk_cache_evict(c, 2000, time(NULL));
   }
   arena_destroy(a);
   disk_cache_close(c);
@@ -414,7 +414,7 @@ START_TEST(processes_together) {
 }
 END_TEST
 
-// A writer is killed at a random moment; every entry is then whole or absent.
+// A writer is killed at a random moment; every entry is then complete or absent.
 START_TEST(killed_writers_leave_no_torn_entry) {
   struct disk_cache *c = open_cache();
   srand(1);
@@ -432,7 +432,7 @@ START_TEST(killed_writers_leave_no_torn_entry) {
       hits += get(c, (unsigned)round * 100 + n); // compares the bytes
   }
   ck_assert_uint_gt(hits, 0);
-  disk_cache_clean(c, CACHE_LIMIT_BYTES, time(NULL) + 2 * 3600);
+  disk_cache_evict(c, CACHE_LIMIT_BYTES, time(NULL) + 2 * 3600);
   char command[160];
   snprintf(command, sizeof command, "test -z \"$(find %s -name '.new-*')\"", folder);
   ck_assert_int_eq(system(command), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous copies of the CPU device: when they arrive, and what the checker says of those who
-// do not wait.
+// Asynchronous copies of the CPU device: when their data arrives, and violations by threads that do
+// not wait.
 #include "runtime/device.h"
 #include "suites.h"
 
@@ -61,7 +61,7 @@ static int32_t read_word(struct cpu_thread *t, int i) {
   return *word(t, i);
 }
 
-// Assertions of kernels, counted; a failed one is a race away from being lost otherwise.
+// Counts failed assertions of kernels; a single failure could be lost to a race.
 static int wrong[THREADS];
 static void expect(const struct cpu_thread *t, bool holds) { wrong[t->thread_id] += !holds; }
 
@@ -75,7 +75,7 @@ static void expect_sound(cpu_kernel_fn fn) {
   }
 }
 
-// The one kind of violation of a launch of three programs.
+// The only violation of a launch of three programs.
 static struct cpu_violation only_violation(cpu_kernel_fn fn) {
   const struct cpu_violation *v;
   uint64_t total;
@@ -87,8 +87,8 @@ static struct cpu_violation only_violation(cpu_kernel_fn fn) {
 
 // ---- queues ----
 
-// Groups arrive in order, at the wait that asks for them and no earlier; what was not committed
-// waits for its group. Every thread has its own words and its own queue.
+// Groups arrive in order, at the wait for them and not earlier; uncommitted copies wait for their
+// group. Every thread has its own words and its own queue.
 static void groups(struct cpu_thread *t, void *const *args) {
   (void)args;
   int own = 4 * t->thread_id;
@@ -117,7 +117,7 @@ static void groups(struct cpu_thread *t, void *const *args) {
 START_TEST(groups_arrive_in_order) { expect_sound(groups); }
 END_TEST
 
-// The data are those of the wait, as late as they can be read; zeros where there is no source.
+// The data is read at the wait, as late as possible; zeros without a source.
 static void late(struct cpu_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id)
@@ -136,7 +136,7 @@ static void late(struct cpu_thread *t, void *const *args) {
 START_TEST(data_arrive_late) { expect_sound(late); }
 END_TEST
 
-// Many more copies than a queue begins with, some of which always are under way.
+// Many more copies than a queue's initial size, with some always pending.
 static void many(struct cpu_thread *t, void *const *args) {
   (void)args;
   int own = 4 * t->thread_id;
@@ -155,7 +155,7 @@ START_TEST(queues_grow_and_are_used_again) {
 }
 END_TEST
 
-// A program that ends with copies under way leaves nothing to the next one on the same worker.
+// A program that ends with pending copies does not affect the next one on the same worker.
 static void forgetful(struct cpu_thread *t, void *const *args) {
   (void)args;
   tile_cpu_async_wait(t, 0);
@@ -190,7 +190,7 @@ static void wait_and_meet(struct cpu_thread *t) {
   tile_cpu_barrier(t, &waiting);
 }
 
-// What a pipeline does: wait, meet, read others' words, meet, copy anew.
+// The steps of a pipeline: wait, barrier, read others' words, barrier, copy again.
 static void in_order(struct cpu_thread *t, void *const *args) {
   (void)args;
   for (int i = 0; i < 4; i++) {
@@ -318,7 +318,7 @@ static void read_without_barrier(struct cpu_thread *t, void *const *args) {
     copy_word(t, 5, 5);
     tile_cpu_async_commit(t);
     tile_cpu_barrier(t, &waiting);
-    tile_cpu_async_wait(t, 0); // behind the barrier: the next one would do
+    tile_cpu_async_wait(t, 0); // after the barrier; only the next one would order it
   } else {
     tile_cpu_barrier(t, &waiting);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker, assertions and device_print of the CPU device.
+// Checks, assertions and device_print of the CPU device.
 #include "runtime/device.h"
 #include "suites.h"
 
@@ -54,7 +54,7 @@ START_TEST(accesses_outside_are_found_and_skipped) {
   ck_assert_uint_eq(device_violations(device, &v, &total), 16);
   ck_assert_uint_eq(total, 28);
   for (int i = 0; i < 16; i++) {
-    ck_assert_int_eq(v[i].element, 100 + i); // in order, whatever thread found it first
+    ck_assert_int_eq(v[i].element, 100 + i); // in order, whichever thread was first
     ck_assert_uint_eq(v[i].elements, 100);
     ck_assert_int_eq(v[i].param, 0);
     ck_assert_int_eq(v[i].access, CPU_STORE);
@@ -62,7 +62,7 @@ START_TEST(accesses_outside_are_found_and_skipped) {
   }
   for (int i = 0; i < 100; i++)
     ck_assert(x[i] == 1.0f);
-  // A clean launch clears the violations.
+  // A launch without violations clears them.
   ck_assert_int_eq(launch(fill, 3, values, true), TILE_OK);
   ck_assert_uint_eq(device_violations(device, &v, &total), 0);
   ck_assert_uint_eq(total, 0);
@@ -95,7 +95,7 @@ START_TEST(edges_of_a_buffer) {
   ck_assert_int_eq(v[1].element, 99);
   ck_assert_int_eq(v[1].access, CPU_ATOMIC);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "load from `x`: element -1 of 100"));
-  // A pointer into the middle: what is before it in the buffer is allowed.
+  // A pointer into the middle: accesses before it in the buffer are allowed.
   float *middle = x + 50;
   values[0] = &middle;
   ck_assert_int_eq(launch(edges, 1, values, true), TILE_OK);
@@ -103,7 +103,7 @@ START_TEST(edges_of_a_buffer) {
   device_violations(device, &v, &total);
   ck_assert_int_eq(v[0].element, 50);
   ck_assert_uint_eq(v[0].elements, 50);
-  // NULL: nothing is right. Without checks nothing is compared.
+  // NULL: every access is a violation. Without checks nothing is compared.
   float *null = NULL;
   values[0] = &null;
   ck_assert_int_eq(launch(edges, 1, values, true), TILE_CHECK_FAILED);
@@ -113,7 +113,7 @@ START_TEST(edges_of_a_buffer) {
 }
 END_TEST
 
-// Each element by two threads, as where a tile is smaller than the CTA.
+// Each element by two threads, as if a tile is smaller than the CTA.
 static void fill_twice(struct cpu_thread *t, void *const *args) {
   float *x = *(float *const *)args[0] + t->program_id[0] * 16 + t->thread_id % 16;
   if (tile_cpu_check(t, &location, 0, x, 4, CPU_STORE))
@@ -186,7 +186,7 @@ static void assert_in_turn_or_fibers(bool fibers) {
   ck_assert_ptr_nonnull(
       strstr(tile_error_message(), "fill.tile:12:7: assertion failed: n must be positive"));
   ck_assert_int_eq(reached[2], 1);
-  ck_assert_int_eq(reached[3], 0); // the thread went no further
+  ck_assert_int_eq(reached[3], 0); // the thread stopped
   const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_eq(device_violations(device, &v, &total), 1);
@@ -232,7 +232,7 @@ static tile_status launch_cta(cpu_kernel_fn fn, unsigned programs, bool check) {
   return s;
 }
 
-// The only violation kept of a launch of three programs, all of which do the same.
+// The only violation of a launch of three identical programs.
 static struct cpu_violation only_violation(cpu_kernel_fn fn) {
   const struct cpu_violation *v;
   uint64_t total;
@@ -244,7 +244,7 @@ static struct cpu_violation only_violation(cpu_kernel_fn fn) {
   return *v;
 }
 
-// Thread i gives its number to thread i + 1: what race-free code looks like.
+// Thread i passes its number to thread i + 1, without a race.
 static void rotate(struct cpu_thread *t, void *const *args) {
   (void)args;
   int own = t->thread_id, next = (own + 1) % 64;
@@ -474,7 +474,7 @@ static void collect(void *user, const char *text) { strcat(user, text); }
 
 START_TEST(prints_go_to_the_hook) {
   char text[512] = "";
-  ck_assert_int_eq(launch(print_some, 1, NULL, false), TILE_OK); // nobody listens
+  ck_assert_int_eq(launch(print_some, 1, NULL, false), TILE_OK); // no callback
   device_set_print(device, collect, text);
   ck_assert_int_eq(launch(print_some, 1, NULL, false), TILE_OK);
   ck_assert_str_eq(text, "pid (0, 0, 0) idx () n: -5\n"

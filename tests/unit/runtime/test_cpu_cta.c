@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches on the CPU with C functions instead of compiled kernels.
+// Launches on the CPU of C functions instead of compiled kernels.
 #include "runtime/device.h"
 #include "suites.h"
 
@@ -84,7 +84,7 @@ START_TEST(every_program_runs_once) {
 }
 END_TEST
 
-// A child has no thread of the parent's pool.
+// A forked child has none of the parent's pool threads.
 START_TEST(forked_child_launches) {
   struct kernel_info info = {.name = "mark", .target = "cpu", .num_warps = 1};
   static atomic_int seen[64];
@@ -220,7 +220,7 @@ START_TEST(divergence_is_reported) {
   expect_divergence(barrier_of_some, "thread 0 waits at a barrier", "thread 40");
   expect_divergence(shuffle_of_some, "thread 0 waits at a shuffle", "thread 7");
   expect_divergence(shuffle_against_barrier, "thread 5 waits at a shuffle", "waits elsewhere");
-  // The workers are as good as new afterwards.
+  // The workers are usable afterwards.
   uint32_t got[64], *p = got;
   void *values[] = {&p};
   struct kernel_info info = {.name = "shuffle", .num_warps = 2, .uses_collectives = true};

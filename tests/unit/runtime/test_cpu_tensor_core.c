@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions of the CPU executor. Fragments are made here element by element after the
-// formulas of the PTX ISA (lane `l` has groupID g = l / 4 and threadID_in_group t = l % 4), results
-// are compared with naive products.
+// Matrix instructions of the CPU executor. Fragments are built element by element by the formulas
+// of the PTX ISA (lane `l` has groupID g = l / 4 and threadID_in_group t = l % 4); results are
+// compared with naive products.
 #include "base/mma.h"
 #include "runtime/device.h"
 #include "suites.h"
@@ -192,13 +192,13 @@ static double one_element(enum mma_id id, double a0, double b0, double a1, doubl
 }
 
 START_TEST(rounding) {
-  // One rounding, at the end: 2^-20 is lost beside 16 in f32 when it is added alone.
+  // One rounding, at the end: adding 2^-20 alone to 16 in f32 would lose it.
   ck_assert(one_element(MMA_F16_F32, 1, 0x1p-20, 1, 0x1p-20, 16) == 16 + 0x1p-19);
   ck_assert(one_element(MMA_F16_F32, 1, 0x1p-14, 0x1p-10, 0x1p-14, 0) == 0x1p-14 + 0x1p-24);
   ck_assert(one_element(MMA_F16_F16, 1, 0x1p-11, 1, 0x1p-11, 1) == 1 + 0x1p-10);
   ck_assert(one_element(MMA_F16_F16, 1, 0x1p-11, 0, 0, 1) == 1);
   ck_assert(isinf(one_element(MMA_F16_F16, 300, 300, 0, 0, 0)));
-  // tf32 drops what its 10 digits do not hold.
+  // tf32 drops digits beyond its 10.
   ck_assert(one_element(MMA_TF32_F32, 1 + 0x1p-10 + 0x1p-11, 1, 0, 0, 0) == 1 + 0x1p-10);
   ck_assert(one_element(MMA_F64_F64, 1 + 0x1p-30, 1 + 0x1p-30, 0, 0, -1) == 0x1p-29 + 0x1p-60);
   // 32-bit sums wrap around.
@@ -220,7 +220,7 @@ START_TEST(special_values) {
 }
 END_TEST
 
-// ---- who must come ----
+// ---- divergence ----
 
 static void words_of_some(struct cpu_thread *t, void *const *args) {
   (void)args;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA side over the fake driver: loading, every call failing in every way, targets, launches.
+// CUDA devices over the fake driver: loading, every call failing in every way, targets, launches.
 #include "fake_cuda.h"
 #include "suites.h"
 
@@ -136,7 +136,7 @@ static tile_status use_everything(void) {
   STEP(tile_replay_begin(d, stream));
   records &= s == TILE_OK;
   STEP(module_launch(m, stream, (tile_grid){4, 1, 1}, values, false));
-  if (records) { // also after a failure: the stream has to come out of it
+  if (records) { // also after a failure: it ends the capture
     tile_status ended = tile_replay_end(d, stream, &replay);
     s = s == TILE_OK ? ended : s;
     if (ended != TILE_OK)
@@ -146,18 +146,18 @@ static tile_status use_everything(void) {
   STEP(tile_event_elapsed(e0, e1, &ms));
   STEP(tile_copy_to_host(d, stream, bytes, b, 64));
   STEP(tile_stream_synchronize(d, stream));
-  if (!fake->fail[CUDA_CALL_context_get]) // the one call that cannot do without
+  if (!fake->fail[CUDA_CALL_context_get]) // the only call that needs it
     STEP(tile_device_from_context(NULL, &same));
   if (s == TILE_OK && (s = tile_free(d, a)) == TILE_OK)
     a = NULL;
   if (s == TILE_OK && (s = tile_free(d, b)) == TILE_OK)
     b = NULL;
 #undef STEP
-  // Freeing may have been what failed; it must not be told to fail again.
+  // The free may have failed before; it must not fail again.
   int failing = fake->fail[CUDA_CALL_mem_free];
   fake->fail[CUDA_CALL_mem_free] = 0;
   if (tile_free(d, a) != TILE_OK)
-    free(a); // the fake GPU's memory is ours
+    free(a); // the fake GPU's memory is memory of the CPU
   if (tile_free(d, b) != TILE_OK)
     free(b);
   fake->fail[CUDA_CALL_mem_free] = failing;
@@ -195,7 +195,7 @@ START_TEST(everything_works_and_is_given_back) {
 }
 END_TEST
 
-// Results of destructors, of the question for the context and of error texts are of no use.
+// The results of destructors, context queries and error texts are ignored.
 static bool may_be_ignored(int call) {
   return call == CUDA_CALL_context_get || call == CUDA_CALL_context_release ||
          call == CUDA_CALL_stream_destroy || call == CUDA_CALL_event_destroy ||
@@ -267,7 +267,7 @@ START_TEST(errors_say_call_name_and_hint) {
   ck_assert_ptr_nonnull(strstr(m, "cuStreamSynchronize"));
   ck_assert_ptr_nonnull(strstr(m, "CUDA_ERROR_FAKE (700)"));
   ck_assert_ptr_nonnull(strstr(m, "help: a kernel accessed memory outside its buffers"));
-  // Without the driver's own names ours serve.
+  // Our names are used if the driver has none.
   fake->fail[CUDA_CALL_error_name] = fake->fail[CUDA_CALL_error_text] = 1;
   use_everything();
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "CUDA_ERROR_ILLEGAL_ADDRESS (700)"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format of packs: what the writer writes the reader takes, and nothing else: every truncation,
-// every flipped bit, tables that lie about themselves under a right hash.
+// The format of packs: the reader accepts what the writer writes, and nothing else: every
+// truncation, every flipped bit, inconsistent tables with a correct hash.
 #include "base/sha256.h"
 #include "pack_example.h"
 #include "suites.h"
@@ -58,7 +58,7 @@ void pack_example(struct strbuf *out) {
 // ---- reading ----
 
 static struct strbuf bytes;
-static uint8_t *copy; // of exactly the size, so that a sanitizer sees every byte too far
+static uint8_t *copy; // of exactly the size, so that sanitizers detect any overrun
 
 static void make_example(void) {
   pack_example(&bytes);
@@ -83,7 +83,7 @@ static tile_status read_all(const void *data, size_t size) {
   return s;
 }
 
-// The index with its hash put right.
+// Recomputes the index's hash.
 static void hash_again(uint8_t *data) {
   struct sha256 h;
   size_t index = (size_t)pack_u64(data + PACK_AT_INDEX_BYTES);
@@ -157,16 +157,16 @@ START_TEST(every_flipped_bit) {
 }
 END_TEST
 
-// A hostile writer puts the hash right: then tables must still be read within their bounds. Some
-// changes are meaningful (another name, another hint); the others are refused, and none may touch
-// memory outside.
+// A hostile writer recomputes the hash: tables must still be read within their bounds. Some changes
+// are valid (another name, another hint); the others are rejected, and none may access memory
+// outside.
 START_TEST(every_index_byte_with_a_right_hash) {
   static const uint8_t values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
   size_t index = (size_t)pack_u64(copy + PACK_AT_INDEX_BYTES);
   size_t refused = 0, taken = 0;
   for (size_t i = 0; i < index; i++) {
     if (i >= PACK_AT_INDEX_BYTES && i < PACK_AT_INDEX_BYTES + 8)
-      continue; // says what is hashed; see lying_about_the_index
+      continue; // part of the hash; see lying_about_the_index
     for (size_t v = 0; v < COUNT_OF(values); v++) {
       uint8_t before = copy[i];
       copy[i] = values[v];
@@ -178,7 +178,7 @@ START_TEST(every_index_byte_with_a_right_hash) {
       copy[i] = before;
     }
   }
-  ck_assert_uint_gt(refused, 4 * taken / 3); // most fields have one right value
+  ck_assert_uint_gt(refused, 4 * taken / 3); // most fields have one valid value
 }
 END_TEST
 
@@ -229,7 +229,7 @@ START_TEST(files) {
   ck_assert_int_eq((int)write(fd, bytes.ptr, bytes.len), (int)bytes.len);
   ck_assert_int_eq(tile_pack_open(path, &p), TILE_OK);
   ck_assert_int_eq(tile_pack_verify(p), TILE_OK);
-  // What happens to the file afterwards is of no interest to the pack.
+  // Later changes of the file do not affect the pack.
   ck_assert_int_eq(ftruncate(fd, 10), 0);
   ck_assert_int_eq(tile_pack_verify(p), TILE_OK);
   tile_pack_close(p);

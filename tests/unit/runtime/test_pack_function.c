@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of packs over the fake driver: which binary, which specialisation, which values a
-// launch passes, what a driver that refuses a binary gets next; contexts and streams of others.
+// Functions of packs over the fake driver: the selected binary and specialisation, the values of a
+// launch, the next binary after a rejected one; contexts and streams of the caller.
 #include "fake_cuda.h"
 #include "pack_example.h"
 #include "suites.h"
@@ -94,7 +94,7 @@ START_TEST(binary_by_capability) {
   } cases[] = {
       {9, 0, "\177ELF add any sm_90a"}, {8, 0, "\177ELF add any sm_80"},
       {8, 6, "\177ELF add any sm_80"},  {8, 9, "\177ELF add any sm_80"},
-      {8, 7, "// add any sm_80"}, // Tegra takes no others' machine code
+      {8, 7, "// add any sm_80"}, // Tegra accepts no cubins built for other GPUs
       {10, 0, "// add any sm_80"},      {12, 1, "// add any sm_80"},
   };
   fake->param_count = 3;
@@ -161,7 +161,7 @@ START_TEST(load_errors_come_through) {
   fake->fail[CUDA_CALL_module_load] = 209;
   ck_assert_int_eq(tile_function_launch(f, NULL, (tile_grid){1, 1, 1}, add_args(4, 4, 7), 3),
                    TILE_DRIVER_TOO_OLD);
-  fake->fail[CUDA_CALL_module_load] = 0; // later it works
+  fake->fail[CUDA_CALL_module_load] = 0; // the next attempt succeeds
   ck_assert_int_eq(tile_function_prepare(f), TILE_OK);
   ck_assert_int_eq(fake->live_modules, 3);
   tile_function_close(f);
@@ -172,7 +172,7 @@ END_TEST
 START_TEST(changed_code_is_not_loaded) {
   open_gpu(9, 0);
   tile_function *f = get("add");
-  bytes.ptr[bytes.len - 3] ^= 1; // the last code is of `scale`
+  bytes.ptr[bytes.len - 3] ^= 1; // the last code belongs to `scale`
   ck_assert_int_eq(tile_pack_verify(pack), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_function_prepare(f), TILE_OK);
   size_t size;
@@ -206,7 +206,7 @@ START_TEST(arguments_are_checked) {
   wrong[2] = tile_arg_int(TILE_I32, (int64_t)1 << 40);
   ck_assert_int_eq(tile_function_launch(f, NULL, one, wrong, 3), TILE_INVALID_ARGUMENT);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "does not fit i32"));
-  // `scale` has no specialisation without a promise.
+  // `scale` has no specialisation without a hint.
   wrong[0] = tile_arg_pointer((void *)(uintptr_t)24, TILE_F16);
   wrong[1] = tile_arg_f32(0.5f);
   wrong[1].type = TILE_F16;
@@ -216,7 +216,7 @@ START_TEST(arguments_are_checked) {
   wrong[0] = tile_arg_pointer((void *)(uintptr_t)32, TILE_F16);
   fake->param_count = 2;
   ck_assert_int_eq(tile_function_launch(scale, NULL, one, wrong, 2), TILE_OK);
-  ck_assert_uint_eq(fake->params[1] & 0xffff, 0x3800); // one half, as f16
+  ck_assert_uint_eq(fake->params[1] & 0xffff, 0x3800); // 0.5 as f16
   tile_function_close(f);
   tile_function_close(scale);
 }
@@ -262,7 +262,7 @@ START_TEST(contexts_and_streams_of_others) {
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "no current CUDA context"));
   ck_assert_int_eq(tile_device_from_context(NULL, NULL), TILE_INVALID_ARGUMENT);
   retain(&context, 0);
-  ck_assert_int_eq(tile_device_from_context(context, &d), TILE_OK); // not current yet, and left so
+  ck_assert_int_eq(tile_device_from_context(context, &d), TILE_OK); // not current, and it stays so
   tile_device_close(d);
   ck_assert_int_eq(tile_device_from_context(NULL, &d), TILE_INVALID_ARGUMENT);
   set(context);

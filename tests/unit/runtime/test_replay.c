@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording and replaying on the CPU device: what is recorded does not run, and runs as often as
-// it is asked to, with the arguments that it was recorded with.
+// Recording and replaying on the CPU device: recorded work does not run, and a replay uses the
+// recorded arguments.
 #include "runtime/runtime_internal.h"
 #include "suites.h"
 
@@ -40,7 +40,7 @@ START_TEST(runs_when_it_is_replayed) {
   ck_assert_int_eq(tile_replay_begin(device, stream), TILE_OK);
   ck_assert_int_eq(tile_memset(device, stream, x, 0, sizeof x), TILE_OK);
   ck_assert_int_eq(module_launch(m, stream, (tile_grid){4, 1, 1}, values, false), TILE_OK);
-  n = 2; // the argument is kept as it was
+  n = 2; // the recorded value is used
   ck_assert_int_eq(module_launch(m, stream, (tile_grid){2, 1, 1}, values, false), TILE_OK);
   ck_assert_int_eq(tile_copy_on_device(device, stream, y, x, sizeof x), TILE_OK);
   ck_assert_int_eq(tile_replay_end(device, stream, &r), TILE_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors on file: what is sound is found by name, what is not is refused with a reason.
+// Tensors in files: valid ones are found by name, invalid ones are rejected with a reason.
 #include "base/attrs.h"
 #include "suites.h"
 
@@ -125,7 +125,7 @@ START_TEST(tensors_cover_the_file) {
 }
 END_TEST
 
-// What others do to the file afterwards does not reach its readers.
+// Later changes of the file do not reach its readers.
 START_TEST(shortened_afterwards) {
   tile_weights *w = NULL;
   tile_weight t;

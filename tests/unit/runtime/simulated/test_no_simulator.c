@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtile-rt says that it has no simulator.
+// libtile-rt reports that it has no simulator.
 #include <tile/runtime.h>
 
 #include <stdio.h>

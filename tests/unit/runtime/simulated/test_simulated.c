@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated GPU as a device: names, memory with exact bounds, streams, events, modules, launches
-// and recordings of handwritten PTX, and what is found in them.
+// and recordings of handwritten PTX, and violations.
 #include "runtime/runtime_internal.h"
 
 #include <check.h>
@@ -169,12 +169,12 @@ START_TEST(an_access_outside) {
   ck_assert(v->kind == CPU_OUTSIDE && v->access == CPU_LOAD && v->param == 0);
   ck_assert(v->program_id[0] == 1 && v->thread_id == 6 && v->element == 38 && v->elements == 38);
   ck_assert_ptr_nonnull(strstr(v->instruction, "ld.global"));
-  // A clean launch has none.
+  // A launch without violations clears them.
   inside = p;
   ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false), TILE_OK);
   ck_assert_uint_eq(device_violations(device, &v, &total), 0);
   ck_assert_uint_eq(total, 0);
-  // Memory that was freed is outside of everything.
+  // Freed memory is outside all buffers.
   ck_assert_int_eq(tile_free(device, p), TILE_OK);
   ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false), TILE_CHECK_FAILED);
   module_destroy(m);
