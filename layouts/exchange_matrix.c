@@ -5,6 +5,8 @@
 
 #include "layouts/banks.h"
 
+#include <assert.h>
+
 enum { HALF_BITS = 16, WORD_BYTE_BITS = 2, ROW_BYTE_BITS = 4, ROW_BYTES = 1 << ROW_BYTE_BITS };
 
 bool matrix_row_of(unsigned element_bits, enum exchange_form form, unsigned *ret_row_bits,
@@ -62,6 +64,7 @@ static bool warps_fit(const struct linear_layout *offsets, unsigned row_bits) {
 }
 
 struct linear_layout exchange_rows(const struct exchange_side *side) {
+  assert(side->form != EXCHANGE_VECTORS);
   struct linear_layout rows = side->offsets;
   bool transposed = side->form == EXCHANGE_TRANSPOSED;
   int lanes = ll_find_in(&rows, LL_LANE);

@@ -2,6 +2,8 @@
 // Gaussian elimination over GF(2) on 64-bit columns, and layouts as matrices.
 #include "layouts/gf2.h"
 
+#include <assert.h>
+
 uint64_t gf2_reduce(const struct gf2_span *s, uint64_t v, uint64_t *tag) {
   // A vector of the span is the only one with its highest bit, but that bit may stay in the
   // remainder when there is none: walk all bits downwards.
@@ -34,6 +36,7 @@ bool gf2_add(struct gf2_span *s, uint64_t v, uint64_t tag) {
 void gf2_dual(unsigned n, const uint64_t *vectors, uint64_t *ret_masks) {
   // Gauss-Jordan: rows = combination * vectors with an identity at the pivots. The masks need the
   // transpose of the combinations, placed at the pivots.
+  assert(n <= 32);
   uint64_t rows[32], combination[32];
   unsigned pivot[32];
   for (unsigned i = 0; i < n; i++) {

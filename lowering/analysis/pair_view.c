@@ -2,12 +2,15 @@
 // The last dimension of a pair, removed from a layout or added to it as a register.
 #include "lowering/analysis/pair_view.h"
 
+#include <assert.h>
+
 struct linear_layout half_view(const struct linear_layout *pair) {
   return ll_remove_out(pair, pair->out_count - 1);
 }
 
 struct linear_layout pair_view(const struct linear_layout *half) {
   unsigned rank = half ? half->out_count : 0, out_bits[LL_MAX_OUT] = {0};
+  assert(rank < LL_MAX_OUT);
   for (unsigned d = 0; d < rank; d++)
     out_bits[d] = half->out_bits[d];
   out_bits[rank] = 1;

@@ -2,6 +2,8 @@
 // The value table: the LLVM values of each MLIR value, one for each register of its layout.
 #include "lowering/llvm/emit.h"
 
+#include <assert.h>
+
 const struct emitted *value_of(struct emitter *e, MlirValue v) {
   const struct emitted *x = ptrmap_get(&e->values, v.ptr);
   return x && x->spilled ? reload_spilled(e, x) : x;
@@ -27,6 +29,7 @@ unsigned distinct_registers(struct emitter *e, const struct linear_layout *l, un
 }
 
 void fill_replicas(const struct linear_layout *l, struct emitted *x) {
+  assert(x->count == register_count(l));
   uint32_t replicas = register_replicas(l);
   for (uint32_t r = 0; r < x->count; r++)
     x->at[r] = x->at[r & ~replicas];

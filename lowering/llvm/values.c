@@ -2,6 +2,8 @@
 // LLVM types of MLIR types, constants, calls, bit casts, branches.
 #include "lowering/llvm/emit.h"
 
+#include <assert.h>
+
 // ---- types ----
 
 LLVMTypeRef type_of_dtype(struct emitter *e, enum dtype t) {
@@ -78,6 +80,7 @@ LLVMValueRef intrinsic(struct emitter *e, const char *name, unsigned overload_co
 LLVMValueRef call_routine(struct emitter *e, const char *name, LLVMTypeRef result, unsigned n,
                           LLVMValueRef *args) {
   LLVMTypeRef types[8];
+  assert(n <= COUNT_OF(types));
   for (unsigned i = 0; i < n; i++)
     types[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef type = LLVMFunctionType(result, types, n, false);
