@@ -303,7 +303,7 @@ START_TEST(builder) {
   struct value *sum = n->results[0];
   ck_assert(sum->rank == 1 && sum->def == n && value_is_contiguous(g->exprs, sum));
   ck_assert_ptr_null(graph_apply(g, OP_SUM_DIM, (struct arg[]){ARG_V(v)}, 1, SPAN_NONE));
-  ck_assert(strstr(diag_first_error(diag), "lacks its argument `dim`"));
+  ck_assert(strstr(diag_first_error(diag), "needs an argument `dim`"));
   struct value *twice =
       graph_apply(g, OP_ADD_TENSOR, (struct arg[]){ARG_V(sum), ARG_V(sum)}, 2, SPAN_NONE);
   graph_add_output(g, twice);
