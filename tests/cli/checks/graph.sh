@@ -211,7 +211,7 @@ check "--check refuses an index before kernels follow it" 1 'index -1 is out of 
 
 sed 's/add\.Tensor(x, y)/nonzero.default(x)/' graph.py > nonzero.py
 check "sizes that depend on contents" 1 '`aten\.nonzero\.default` \(1\) \[E1002\]
-depends on the contents of a tensor' --graph nonzero.py
+depends? on the contents of a tensor' --graph nonzero.py
 
 cat > topk.py <<'GRAPH'
 class G(torch.nn.Module):

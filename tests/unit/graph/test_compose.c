@@ -149,11 +149,11 @@ struct wrong {
 };
 
 static const struct wrong wrongs[] = {
-    {"x: \"f32[2, 5000]\"", "aten.sort.default(x)", "not sorted"},
+    {"x: \"f32[2, 5000]\"", "aten.sort.default(x)", "cannot be sorted"},
     {"x: \"f32[2, 5]\"", "aten.topk.default(x, 6)", "more elements than"},
-    {"x: \"f32[2, 5]\"", "aten.glu.default(x)", "no two halves"},
+    {"x: \"f32[2, 5]\"", "aten.glu.default(x)", "is odd"},
     {"x: \"f32[2, 5]\", y: \"f32[2]\"", "aten.mv.default(y, x)", "dimensions"},
-    {"x: \"f32[1, 5, 2, 2]\"", "aten.pixel_shuffle.default(x, 2)", "no multiple of 4"},
+    {"x: \"f32[1, 5, 2, 2]\"", "aten.pixel_shuffle.default(x, 2)", "not a multiple of 4"},
     {"x: \"f32[2]\", y: \"f32[3]\"", "aten._foreach_add.List([x, y], [x])", "lists of 2 and 1"},
     {"x: \"f32[2]\", y: \"f32[3]\"", "aten.addcmul.default(x, y, x)", "do not broadcast"},
     {"x: \"f32[2]\"", "aten.addcmul.default(x, x)", "tensor2"},

@@ -146,7 +146,7 @@ START_TEST(symbols_that_nothing_tells) {
   const int64_t in = 6, out = 3, one = 1;
   struct tensor_view input = {x, DTYPE_F32, 1, &in, &one}, output = {z, DTYPE_F32, 1, &out, &one};
   ck_assert_int_eq(program_run(loaded, NULL, 0, &input, &output), TILE_INVALID_ARGUMENT);
-  ck_assert_msg(strstr(tile_error_message(), "the size `s0` cannot be told") != NULL, "%s",
+  ck_assert_msg(strstr(tile_error_message(), "the size `s0` cannot be determined") != NULL, "%s",
                 tile_error_message());
   program_unload(loaded);
   tile_device_close(device);

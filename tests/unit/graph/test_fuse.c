@@ -316,7 +316,7 @@ START_TEST(reads_elsewhere_stay_apart) {
   MAP("add", y, i, binary(SCALAR_ADD, load(u, i), load(u, back)), 1, i);
   fuse();
   count_is(2);
-  ck_assert(says("read at other offsets than it is written"));
+  ck_assert(says("is read at other offsets than it is written"));
   end();
 }
 END_TEST
