@@ -4,7 +4,7 @@
 //   \x93NUMPY 1 0 <u16 length> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n
 //
 // The header is a Python dictionary literal padded with blanks (base/npy.h). Sizes are multiplied
-// with checks before memory is asked for.
+// with checks before memory is allocated.
 #include "tools/npy_file.h"
 
 #include "base/file.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both sides of the worker have in common. The child finds three files: the socket, the
-// arrays' first contents (not written), and what the reference left behind a page that survives
-// the child. Frames (worker/frames.h):
+// Shared by both sides of the worker. The child inherits three files: the socket, the arrays' first
+// contents (never written), and a page that survives the child, followed by the reference's
+// results. Frames (worker/frames.h):
 //
 //   to the worker                               from it
 //   open     device, arguments, tolerances      device    its properties | failed  status, message
 //   ready    the data are filled                copied    GB/s of a copy; uploaded
 //   load     id, config, info, grid + code      begin     id: the watchdog's time starts
 //   check    id, config, reference              end       id, outcome, reason, figures
-//   measure  id, config, plan                   leaving  the end that follows is nobody's fault
+//   measure  id, config, plan                   leaving  no request is to blame for the end
 #ifndef TILE_AUTOTUNE_WORKER_PROTOCOL_H
 #define TILE_AUTOTUNE_WORKER_PROTOCOL_H
 

@@ -146,7 +146,7 @@ START_TEST(code_comes_with_a_hash) {
 }
 END_TEST
 
-// Local memory that the kernel asks for: the arguments of a print.
+// Local memory that the kernel declares: the arguments of a print.
 START_TEST(local_memory_of_the_source) {
   open_builder(1);
   ck_assert_uint_eq(build(TUNE_COMPILED, 0).local_bytes, 0);

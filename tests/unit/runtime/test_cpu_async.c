@@ -278,7 +278,7 @@ static void copy_twice(struct cpu_thread *t, void *const *args) {
   if (t->thread_id == 40)
     copy_from(t, &copying, 4, source, 16);
   tile_cpu_barrier(t, &waiting);
-  if (t->thread_id == 9) // before thread 40 goes on to its wait
+  if (t->thread_id == 9) // before thread 40 reaches its wait
     copy_from(t, &again, 6, source, 8);
   wait_and_meet(t);
 }
