@@ -80,7 +80,7 @@ static struct lang_unit *read_unit(struct arena *a, struct diag_engine *diag,
   struct lang_unit *u = lang_unit_read(a, diag, source_create(a, p->file, p->text));
   struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
   if (u)
-    lang_unit_settle(u, &(struct lang_outer){target, &imports, p->fixed, p->fixed_count});
+    lang_unit_resolve(u, &(struct lang_outer){target, &imports, p->fixed, p->fixed_count});
   return u;
 }
 

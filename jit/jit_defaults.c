@@ -88,7 +88,7 @@ static const struct lang_unit *unit_for(const tile_kernel *k, const struct confi
       .folders = c->folders, .folder_count = c->folder_count, .is_detached = k->is_detached};
   struct lang_outer outer = jit_outer(k, c->target->name, &imports);
   if (u)
-    lang_unit_settle(u, &outer);
+    lang_unit_resolve(u, &outer);
   return u;
 }
 

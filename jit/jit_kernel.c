@@ -67,7 +67,7 @@ static tile_status read_source(tile_kernel *k, const char *file_name, struct str
   take_outer(k, report);
   struct lang_outer outer = jit_outer(k, device_target(k->device), &imports);
   if (k->unit && !lang_unit_serves(k->unit, &outer))
-    lang_unit_settle(k->unit, &outer);
+    lang_unit_resolve(k->unit, &outer);
   if (!k->unit || diag_error_count(diag) ||
       !lang_kernel_params(scratch, diag, k->unit, kernel, &name, &params, &count))
     return jit_diag_failure(diag, report != NULL);

@@ -22,7 +22,7 @@ struct lang_binding {
 };
 
 // A file, parsed once, for compiling, tuning and launching its kernels. It lives on the arena it
-// was read on. After lang_unit_settle no function below changes it, so threads may share it.
+// was read on. After lang_unit_resolve no function below changes it, so threads may share it.
 struct lang_unit;
 
 // NULL only if the file could not be tokenized. Errors, possibly several, are in `diag`.
@@ -56,8 +56,8 @@ bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct 
 // The source location of that kernel's name.
 struct span lang_kernel_span(const struct lang_unit *u, const char *name);
 
-// A path at which an import was looked for. If no probe has changed, neither have the imports.
-struct lang_probe {
+// A path at which an import was looked for. If no dependency has changed, neither have the imports.
+struct lang_dependency {
   const char *path;
   bool exists;
   uint8_t digest[32]; // SHA-256 of the file
@@ -68,9 +68,9 @@ struct lang_imports {
   const char *const *folders;
   size_t folder_count;
   bool is_detached; // the kernel's text is not from a file: no import is found beside it
-  VEC(struct lang_probe) probes; // filled by lang_emit, on the context's arena
+  VEC(struct lang_dependency) dependencies; // filled by lang_emit, on the context's arena
 };
-// Fills the probes with the imported files that the file's device code mentions, whether or not a
+// Fills the dependencies with the imported files that the file's device code mentions, whether or not a
 // kernel uses them, and with those that these files mention or re-export. On `a`; files that are
 // not found or cannot be read are skipped.
 void lang_import_files(struct arena *a, const struct lang_unit *u, struct lang_imports *imports);
@@ -79,18 +79,18 @@ void lang_import_files(struct arena *a, const struct lang_unit *u, struct lang_i
 // other query of a unit. What it points to outlives the unit.
 struct lang_outer {
   const char *target;                  // NULL: none
-  const struct lang_imports *imports;  // without their probes; NULL: no other files are read
+  const struct lang_imports *imports;  // without their dependencies; NULL: no other files are read
   const struct lang_binding *bindings; // BIND_CONSTANT, for constants of the file
   size_t binding_count;
 };
 // May be called again while no other thread uses the unit.
-void lang_unit_settle(struct lang_unit *u, const struct lang_outer *o);
-// Whether the unit was settled with these values.
+void lang_unit_resolve(struct lang_unit *u, const struct lang_outer *o);
+// Whether the unit was resolved with these values.
 bool lang_unit_serves(const struct lang_unit *u, const struct lang_outer *o);
 // Whether one of the bindings overrides this constant of the file.
 bool lang_unit_overrides(const struct lang_unit *u, const char *name);
 // Where the unit's imports are looked for, and which files its conditions read; on `a`, so that the
-// caller can add probes.
+// caller can add dependencies.
 struct lang_imports lang_unit_imports(struct arena *a, const struct lang_unit *u);
 
 // Whether -D accepts this text as a value.

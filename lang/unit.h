@@ -9,8 +9,8 @@
 struct lang_unit {
   struct arena *arena;
   struct ast_module *tree;
-  bool is_settled;
-  // The arguments of lang_unit_settle; the probes are of the files that it read.
+  bool is_resolved;
+  // The arguments of lang_unit_resolve; the dependencies are of the files that it read.
   const char *target;
   bool reads_files;
   struct lang_imports imports;

@@ -190,7 +190,7 @@ static const struct lang_unit *read_unit(struct session *s, double *at) {
     return NULL;
   if (r->emit == EMIT_AST) // the tree as it was parsed
     return unit;
-  lang_unit_settle(unit, &outer);
+  lang_unit_resolve(unit, &outer);
   return unit;
 }
 
@@ -222,8 +222,8 @@ static bool compile_source(struct session *s) {
                                  .static_print = r->static_print,
                                  .imports = &imports};
   s->module = lang_emit(s->c, unit, &options);
-  s->ret->probes = imports.probes.at;
-  s->ret->probe_count = imports.probes.len;
+  s->ret->dependencies = imports.dependencies.at;
+  s->ret->dependency_count = imports.dependencies.len;
   lap(&at, &t->frontend_ms);
   if (mlirModuleIsNull(s->module) || !no_errors(s))
     return false;

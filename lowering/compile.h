@@ -57,8 +57,8 @@ struct compile_result {
   struct kernel_info info; // filled from EMIT_TILEGPU on
   struct compile_timing timing;
   // Paths searched for imports; on the arena.
-  const struct lang_probe *probes;
-  size_t probe_count;
+  const struct lang_dependency *dependencies;
+  size_t dependency_count;
 };
 
 // True when `diag` has no errors. All results are on `a`; LLVM's and MLIR's memory is freed before

@@ -103,7 +103,7 @@ bool tool_bind_constants(struct tool *t, struct lang_unit *u, const char *target
                                  .is_detached = strcmp(t->o.file, "-") == 0};
   struct lang_outer outer = {target, &imports, bindings, count};
   if (!lang_unit_serves(u, &outer))
-    lang_unit_settle(u, &outer);
+    lang_unit_resolve(u, &outer);
   return true;
 }
 

@@ -165,7 +165,7 @@ const char *tool_device_name(struct tool *t);
 const struct target *tool_target(const struct tool *t);
 // Bindings of the kernel's parameters from --signature and -D.
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);
-// lang_unit_settle with the options' constants, for this target (NULL: none); false with
+// lang_unit_resolve with the options' constants, for this target (NULL: none); false with
 // diagnostics if they cannot be parsed.
 bool tool_bind_constants(struct tool *t, struct lang_unit *u, const char *target);
 // The next entry of a list with commas, trimmed; false at its end.

@@ -23,9 +23,9 @@ void tune_hash_of(struct arena *a, const struct lang_unit *u, const char *const 
   struct str text = lang_unit_source(u)->text;
   sha256_field(&h, text.ptr, text.len);
   // Contents without paths: the same files match wherever they are checked out.
-  for (size_t i = 0; i < imports.probes.len; i++)
-    if (imports.probes.at[i].exists)
-      sha256_field(&h, imports.probes.at[i].digest, sizeof imports.probes.at[i].digest);
+  for (size_t i = 0; i < imports.dependencies.len; i++)
+    if (imports.dependencies.at[i].exists)
+      sha256_field(&h, imports.dependencies.at[i].digest, sizeof imports.dependencies.at[i].digest);
   sha256_final(&h, ret);
 }
 
@@ -129,7 +129,7 @@ tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
   struct lang_unit *u = lang_unit_read(a, diag, source);
   struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
   if (u)
-    lang_unit_settle(u, &(struct lang_outer){p->target ? p->target : device->target, &imports,
+    lang_unit_resolve(u, &(struct lang_outer){p->target ? p->target : device->target, &imports,
                                              p->fixed, p->fixed_count});
   struct lang_param *params;
   size_t count;

@@ -54,7 +54,7 @@ static tile_status read_source(tile_tuned *t, struct arena *scratch) {
   struct lang_imports imports = {0};
   struct lang_tuning tuning = {0};
   if (u)
-    lang_unit_settle(u, &(struct lang_outer){.target = t->properties.target, .imports = &imports});
+    lang_unit_resolve(u, &(struct lang_outer){.target = t->properties.target, .imports = &imports});
   if (!u || diag_error_count(diag) || !lang_tuning_of(scratch, diag, u, t->kernel->name, &tuning))
     return tuned_diag_failure(diag, TILE_COMPILE_ERROR);
   take_key(t, &tuning);

@@ -181,8 +181,8 @@ static void write_entry(const struct compile_result *result, struct strbuf *out)
   kernel_info_write(&result->info, &w);
   json_key(&w, "files");
   json_begin_array(&w);
-  for (size_t i = 0; i < result->probe_count; i++) {
-    const struct lang_probe *p = &result->probes[i];
+  for (size_t i = 0; i < result->dependency_count; i++) {
+    const struct lang_dependency *p = &result->dependencies[i];
     char digest[65] = "";
     if (p->exists)
       sha256_hex(p->digest, digest);

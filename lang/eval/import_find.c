@@ -55,16 +55,16 @@ static const char *path_of_words(struct eval *e, const char *dotted) {
 
 // ---- reading ----
 
-static void note_probe(struct eval *e, const char *path, bool exists, struct str text) {
+static void note_dependency(struct eval *e, const char *path, bool exists, struct str text) {
   struct lang_imports *im = e->options->imports;
-  struct lang_probe p = {.path = path, .exists = exists};
+  struct lang_dependency p = {.path = path, .exists = exists};
   if (exists) {
     struct sha256 h;
     sha256_init(&h);
     sha256_update(&h, text.ptr, text.len);
     sha256_final(&h, p.digest);
   }
-  vec_push(e->a, &im->probes, p);
+  vec_push(e->a, &im->dependencies, p);
 }
 
 static void report_unreadable(struct eval *e, const char *path, int error, struct span at) {
@@ -92,7 +92,7 @@ static const struct read_file *read_module(struct eval *e, const char *path, str
   struct str text = {0};
   int error = file_read(e->a, path, IMPORT_MAX_BYTES - e->file_bytes, &text);
   f->exists = error != ENOENT && error != ENOTDIR && error != EISDIR;
-  note_probe(e, path, error == 0, text);
+  note_dependency(e, path, error == 0, text);
   if (error && f->exists)
     report_unreadable(e, path, error, at);
   if (error)

@@ -246,7 +246,7 @@ static void decide(struct eval *e, struct ast_module *m, struct ast_guard *g) {
   (void)outer_state(e, m, g);
 }
 
-void outer_settle(struct eval *e, struct ast_module *m) {
+void outer_resolve(struct eval *e, struct ast_module *m) {
   each_guard(e, m, forget);
   each_guard(e, m, decide);
 }

@@ -11,7 +11,7 @@
 // GUARD_UNDECIDED. Cached in the guard.
 enum ast_guard_state outer_state(struct eval *e, const struct ast_module *m, struct ast_guard *g);
 // Evaluates all guards of a file again.
-void outer_settle(struct eval *e, struct ast_module *m);
+void outer_resolve(struct eval *e, struct ast_module *m);
 // The evaluator for module-level host code that belongs to `e`: its errors are not reported.
 struct eval *outer_evaluator(struct eval *e);
 // Saves and restores that evaluator around an evaluation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atoms and what follows them directly: names, literals, bracketed forms, comprehensions, call
+// Primary expressions: names, literals, bracketed forms, comprehensions, call
 // arguments, subscripts, and the parameter lists that `def` and `lambda` share.
 //
 // Recursion is the algorithm: recursive descent.
@@ -181,7 +181,7 @@ static struct expr *parse_braces(struct parser *p) {
   return parse_dict(p, open, (struct dict_item){.key = e, .value = parse_expr(p)});
 }
 
-// ---- Atoms ----
+// ---- primary expressions ----
 
 static struct expr *parse_number(struct parser *p) {
   size_t first = p->pos;

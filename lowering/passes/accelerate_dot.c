@@ -75,7 +75,7 @@ static enum dtype multiplied_as(MlirOperation dot, intptr_t i) {
 // From Hopper on ptxas expands mma.sync of 8-bit floats to two products of f16 and additions.
 // Products of f16 avoid the additions (128x128x128, 8 warps: 396 instructions an iteration instead
 // of 652).
-static bool makes_fp8_of_halves(unsigned sm) { return sm >= 90; }
+static bool makes_fp8_of_f16(unsigned sm) { return sm >= 90; }
 
 static struct choice choose(struct state *s, MlirOperation dot) {
   unsigned sm = s->p->target->sm;
@@ -90,7 +90,7 @@ static struct choice choose(struct state *s, MlirOperation dot) {
   }
   x.instruction = mma_find(a, b, c, sm, (uint64_t)k);
   if (is_fp8(a) && is_fp8(b) &&
-      (!x.instruction || k < x.instruction->k || makes_fp8_of_halves(sm))) {
+      (!x.instruction || k < x.instruction->k || makes_fp8_of_f16(sm))) {
     x.instruction = mma_find(DTYPE_F16, DTYPE_F16, c, sm, (uint64_t)k);
     x.to_f16 = true;
   }

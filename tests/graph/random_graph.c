@@ -99,7 +99,7 @@ static void make_inputs(struct maker *m) {
     uint32_t skip = i > 0 && chance(m, 4) ? (uint32_t)below(m, rank) : 0;
     for (uint32_t d = skip; d < rank; d++)
       shape[d - skip] = i > 0 && chance(m, 4) ? number(m, 1) : base[d];
-    enum dtype t = floats[m->o->halves ? below(m, COUNT_OF(floats)) : 0];
+    enum dtype t = floats[m->o->half_precision ? below(m, COUNT_OF(floats)) : 0];
     struct value *v = make_input(m, t, rank - skip, shape);
     if (i > 0 && v->rank > 1 && chance(m, 3)) { // two dimensions the other way round in memory
       const struct expr *stride = v->shape[v->rank - 2];
@@ -212,7 +212,7 @@ static bool make_mask(struct maker *m) {
 static bool make_convert(struct maker *m) {
   static const enum dtype floats[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64};
   struct candidate c = pick_float(m);
-  enum dtype t = m->o->halves ? floats[below(m, 3)] : chance(m, 2) ? DTYPE_F64 : DTYPE_F32;
+  enum dtype t = m->o->half_precision ? floats[below(m, 3)] : chance(m, 2) ? DTYPE_F64 : DTYPE_F32;
   return put(m, build_convert(&m->b, c.v, t), c.bound, false);
 }
 

@@ -12,7 +12,7 @@
 struct random_graph_options {
   unsigned operators;    // about so many
   bool symbolic;         // the first symbol of the graph is a size
-  bool halves;           // also f16 and bf16
+  bool half_precision;           // also f16 and bf16
   bool products;         // mm and bmm too
   unsigned max_elements; // of a tensor; 0: 2048
 };

@@ -111,7 +111,7 @@ static void make_product(struct problem *p) {
   integer(p, 5);
 }
 
-static void make_halves(struct problem *p) {
+static void make_half_precision(struct problem *p) {
   array(p, DTYPE_F16, 64 * 32, number);
   array(p, DTYPE_F16, 32 * 64, number);
   array(p, DTYPE_F16, 64 * 64, zero);
@@ -217,7 +217,7 @@ static const struct mutation product_faults[] = {
 };
 
 // stmatrix exists on Hopper and later.
-static const struct mutation halves_faults[] = {
+static const struct mutation half_precision_faults[] = {
     {"stmatrix with .trans", REPLACE, "stmatrix.sync", 1, 0, ".x4.", ".x4.trans.", "sm_90a"},
     {"stmatrix to another row", REPLACE, "stmatrix.sync", 3, 0, "%rd30", "%rd28", "sm_90a"},
     {"registers of stmatrix exchanged", SWAP, "stmatrix.sync", 2, 0, "2", "3", "sm_90a"},
@@ -236,8 +236,9 @@ struct subject {
 #define SUBJECT(name)                                                                              \
   { #name, make_##name, name##_faults, COUNT_OF(name##_faults) }
 static const struct subject subjects[] = {
-    SUBJECT(masked_add), SUBJECT(total),  SUBJECT(integers), SUBJECT(mixed),   SUBJECT(running),
-    SUBJECT(transpose),  SUBJECT(counts), SUBJECT(unpack),   SUBJECT(product), SUBJECT(halves),
+    SUBJECT(masked_add), SUBJECT(total),          SUBJECT(integers), SUBJECT(mixed),
+    SUBJECT(running),    SUBJECT(transpose),      SUBJECT(counts),   SUBJECT(unpack),
+    SUBJECT(product),    SUBJECT(half_precision),
 };
 
 // ---- running ----

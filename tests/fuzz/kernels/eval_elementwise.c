@@ -60,7 +60,7 @@ struct cell cell_cast(struct cell c, enum dtype from, enum dtype to) {
 // ---- arithmetic ----
 
 // A value that cannot be fused with an addition.
-static struct cell settled(struct cell c) {
+static struct cell normalized(struct cell c) {
   c.product = false;
   c.step = 0;
   return c;
@@ -184,13 +184,13 @@ static struct cell extreme(bool is_max, enum dtype t, struct cell a, struct cell
   bool is_float = dtype_is_float(t);
   if (is_float && (isnan(a.f) || isnan(b.f))) {
     struct cell r = isnan(a.f) ? b : a;
-    r = settled(r);
+    r = normalized(r);
     return r;
   }
   int o = order(t, a, b);
   struct cell r = (is_max ? o >= 0 : o <= 0) ? a : b;
   r.err = is_float ? fmax(a.err, b.err) : 0;
-  r = settled(r);
+  r = normalized(r);
   return r;
 }
 
@@ -209,7 +209,7 @@ struct cell cell_combine(const char *word, enum dtype t, struct cell a, struct c
   if (dtype_is_float(t) && !r.wild && isfinite(r.f) &&
       !(is_whole && fabs(a.f) + fabs(b.f) <= cell_whole(t)))
     r.err += 2 * num_ulp(t, fabs(a.f) + fabs(b.f));
-  return settled(r);
+  return normalized(r);
 }
 
 // ---- functions ----
@@ -312,7 +312,7 @@ static struct cell one(struct kernel *k, const struct statement *s, size_t i) {
     struct cell r = cell_cast(x, a->type, to);
     if (a->type == to)
       return r;
-    r = settled(r);
+    r = normalized(r);
     return r;
   }
   case OP_BITCAST: return bits(a->type, to, x);

@@ -40,7 +40,7 @@ enum op {
   OP_INDEX,   // dst: row-major offsets of its shape; src[0]: scalar that it begins at, times the
               // count; number[0]: permuted
   OP_LOAD,   // dst = array number[0] at src[0]; number[1]: masked by number[2] > offset; number[3]:
-             // other, in halves
+             // other, in f16 or bf16
   OP_STORE,  // array number[0] at src[0] = src[1]; number[1], number[2] as above
   OP_ATOMIC, // word(array number[0] at src[0] modulo number[1], src[1])
   OP_FULL,   // dst = number[0] / 4 everywhere

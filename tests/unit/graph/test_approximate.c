@@ -26,7 +26,7 @@ struct example {
 static const double BF16_ERROR = 0x1p-8, F16_ERROR = 0x1p-11, F32_ERROR = 2e-6;
 
 static const struct example examples[] = {
-    {"gelu of halves",
+    {"gelu in half precision",
      BF16,
      {"y = gelu.default(x)"},
      "y",

@@ -26,7 +26,7 @@ static const struct family families[] = {
      "a = " A "sin.default(x)\nb = " A "cos.default(x)\nreturn (a, b)\n", 1e-6},
     {"lengths without divisors", "x: \"f32[37, 131]\", b: \"f32[131]\"",
      "a = " A "add.Tensor(x, b)\nc = " A "gelu.default(a)\nreturn (c,)\n", 1e-5},
-    {"halves", "x: \"bf16[64, 96]\", y: \"bf16[96]\"",
+    {"half precision", "x: \"bf16[64, 96]\", y: \"bf16[96]\"",
      "a = " A "mul.Tensor(x, y)\nb = " A "silu.default(a)\nreturn (b,)\n", 1e-2},
     {"transposed", "x: \"f32[70, 50]\", y: \"f32[50, 70]\"",
      "t = " A "t.default(x)\na = " A "add.Tensor(t, y)\nreturn (a,)\n", 1e-6},
@@ -93,13 +93,13 @@ static const struct family families[] = {
      "a = " A "cat.default([x, y], 1)\nb = " A "constant_pad_nd.default(a, [1, 2], 0.5)\nc = " A
      "exp.default(b)\nreturn (c,)\n",
      1e-6},
-    {"halves that read each other",
+    {"f16 and bf16 that read each other",
      "x: \"bf16[5, 7, 33, 48]\", c: \"bf16[33, 48]\", s: \"bf16[33, 48]\"", ROTATE("24"), 1e-2},
     {"tables for several heads",
      "x: \"f32[3, 6, 300, 64]\", c: \"f32[300, 64]\", s: \"f32[300, 64]\"", ROTATE("32"), 1e-6},
-    {"short halves that read each other",
+    {"short f16 and bf16 that read each other",
      "x: \"bf16[3, 5, 40, 64]\", c: \"bf16[40, 64]\", s: \"bf16[40, 64]\"", ROTATE("32"), 1e-2},
-    {"halves of others", "x: \"f32[70, 32]\", y: \"f32[70, 32]\"",
+    {"parts of other buffers in half precision", "x: \"f32[70, 32]\", y: \"f32[70, 32]\"",
      "p = " A "split.Tensor(x, 16, -1)\na = p[0]\nq = " A
      "split.Tensor(y, 16, -1)\nb = q[1]\nc = " A "cat.default([b, a], -1)\nd = " A
      "add.Tensor(c, x)\nreturn (d,)\n",

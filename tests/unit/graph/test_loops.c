@@ -20,7 +20,7 @@ static const struct family families[] = {
      "a = " A "sin.default(x)\nb = " A "cos.default(a)\nreturn (b,)\n", 1},
     {"broadcasts", "x: \"f32[4, 8][8, 1]\", b: \"f32[8][1]\", s: \"f32[][]\"",
      "a = " A "mul.Tensor(x, s)\nc = " A "add.Tensor(a, b, alpha = 2)\nreturn (c, a)\n", 2},
-    {"halves", "x: \"bf16[4, 8][8, 1]\", y: \"f16[8][1]\", z: \"f32[8][1]\"",
+    {"half precision", "x: \"bf16[4, 8][8, 1]\", y: \"f16[8][1]\", z: \"f32[8][1]\"",
      "a = " A "mul.Tensor(x, x)\nb = " A "add.Tensor(y, z)\nc = " A
      "gelu.default(a)\nreturn (c, b)\n",
      2},
@@ -161,7 +161,7 @@ static const struct family families[] = {
      "a = " A "mul.Tensor(x, 0.5)\nb = " A "mm.default(a, w)\nc = " A "add.Tensor(x, y)\nd = " A
      "mm.default(c, w)\nreturn (b, d)\n",
      4},
-    {"halves of f32 in products", "x: \"f32[32, 48][48, 1]\", w: \"f32[48, 40][40, 1]\"",
+    {"half precision of f32 in products", "x: \"f32[32, 48][48, 1]\", w: \"f32[48, 40][40, 1]\"",
      "a = " A "_to_copy.default(x, dtype = torch.bfloat16)\nb = " A
      "_to_copy.default(w, dtype = torch.bfloat16)\nc = " A "mm.default(a, b)\nreturn (c,)\n",
      3},

@@ -99,7 +99,7 @@ enum { SCRATCH = 16384 };
 static void check_seed(uint64_t seed) {
   struct random_graph_options options = {.operators = 3 + (unsigned)(seed * 7 % 24),
                                          .symbolic = seed % 3 == 2,
-                                         .halves = seed % 4 == 1,
+                                         .half_precision = seed % 4 == 1,
                                          .products = seed % 2 == 1,
                                          .max_elements = seed % 5 == 0 ? 1 << 16 : 2048};
   struct arena *a = arena_create();

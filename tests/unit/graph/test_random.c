@@ -99,7 +99,7 @@ START_TEST(random_graphs) {
   uint64_t seed = first_seed + (uint64_t)_i;
   struct random_graph_options options = {.operators = 4 + (unsigned)(seed * 7 % 29),
                                          .symbolic = seed % 3 == 2,
-                                         .halves = seed % 4 == 1,
+                                         .half_precision = seed % 4 == 1,
                                          .products = seed % 2 == 1};
   struct arena *a = arena_create();
   struct diag_engine *diag = diag_engine_create(a);

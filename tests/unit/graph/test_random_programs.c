@@ -17,7 +17,7 @@ static const uint64_t remembered[] = {139};
 static void check_seed(uint64_t seed) {
   struct random_graph_options options = {.operators = 3 + (unsigned)(seed * 7 % 12),
                                          .symbolic = seed % 3 == 2,
-                                         .halves = seed % 4 == 1,
+                                         .half_precision = seed % 4 == 1,
                                          .products = seed % 2 == 1,
                                          .max_elements = 512};
   struct arena *a = arena_create();
@@ -31,10 +31,10 @@ static void check_seed(uint64_t seed) {
   const int64_t symbols[] = {1 + (int64_t)(seed % 9)};
   char name[64];
   snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
-  check_agrees(p, symbols, options.halves ? 2e-2 : 1e-3, name);
+  check_agrees(p, symbols, options.half_precision ? 2e-2 : 1e-3, name);
   snprintf(name, sizeof name, "seed %llu, configured", (unsigned long long)seed);
   if (check_configure(p, (unsigned)seed + 1, name))
-    check_agrees(p, symbols, options.halves ? 2e-2 : 1e-3, name);
+    check_agrees(p, symbols, options.half_precision ? 2e-2 : 1e-3, name);
   strbuf_finish(&text);
   arena_destroy(a);
 }

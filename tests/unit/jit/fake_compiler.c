@@ -27,7 +27,7 @@ struct lang_unit *lang_unit_read(struct arena *a, struct diag_engine *diag,
 
 const struct source *lang_unit_source(const struct lang_unit *m) { return m->source; }
 
-void lang_unit_settle(struct lang_unit *m, const struct lang_outer *o) { (void)m, (void)o; }
+void lang_unit_resolve(struct lang_unit *m, const struct lang_outer *o) { (void)m, (void)o; }
 
 bool lang_unit_serves(const struct lang_unit *m, const struct lang_outer *o) {
   (void)m, (void)o;

@@ -21,7 +21,7 @@ static struct parsed with_decorators(const char *before, const char *decorators)
 
 static bool tuning_of(struct parsed *p, const char *kernel, const char *target,
                       struct lang_tuning *ret) {
-  lang_unit_settle(p->unit, &(struct lang_outer){.target = target});
+  lang_unit_resolve(p->unit, &(struct lang_outer){.target = target});
   return lang_tuning_of(p->arena, p->diag, p->unit, kernel, ret);
 }
 

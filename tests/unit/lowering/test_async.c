@@ -449,7 +449,7 @@ START_TEST(widths_and_reasons) {
   char *ir = part_kernel(false, 0, 0, 32, 16, rows), *vec;
   expect_width(ir, 16, NULL);
   while ((vec = strstr(ir, "vec = 8")))
-    vec[6] = '2'; // pairs of halves stay together
+    vec[6] = '2'; // pairs of f16 stay together
   expect_width(ir, 4, NULL);
   while ((vec = strstr(ir, "vec = 2")))
     vec[6] = '1';

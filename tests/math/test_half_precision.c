@@ -21,7 +21,7 @@ struct half {
   const char *name;
   int mantissa, bias;
 };
-static const struct half halves[] = {{TILE_F16, "f16", 10, 15}, {TILE_BF16, "bf16", 7, 127}};
+static const struct half formats[] = {{TILE_F16, "f16", 10, 15}, {TILE_BF16, "bf16", 7, 127}};
 
 struct bound {
   const char *name;
@@ -91,7 +91,7 @@ static void run(const char *name, const struct half *h, uint16_t *bits) {
 
 START_TEST(every_half) {
   const struct bound *b = &bounds[_i / 2];
-  const struct half *h = &halves[_i % 2];
+  const struct half *h = &formats[_i % 2];
   static uint16_t got[COUNT];
   run(b->name, h, got);
   double worst = 0, at = 0;
@@ -114,11 +114,11 @@ END_TEST
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    fputs("usage: test-halves DEVICE\n", stderr);
+    fputs("usage: test-half-precision DEVICE\n", stderr);
     return 2;
   }
   device_name = argv[1];
-  Suite *suite = suite_create("halves");
+  Suite *suite = suite_create("half precision");
   TCase *c = tcase_create("fast functions");
   tcase_set_timeout(c, 120);
   tcase_add_loop_test(c, every_half, 0, 2 * (int)(sizeof bounds / sizeof *bounds));

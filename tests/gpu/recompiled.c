@@ -50,7 +50,7 @@ static void check(const unsigned short *got, const unsigned short *x, const unsi
     }
 }
 
-static unsigned short *halves(size_t count, unsigned seed) {
+static unsigned short *half_precision(size_t count, unsigned seed) {
   unsigned short *p = malloc(count * sizeof *p);
   REQUIRE(p != NULL);
   for (size_t i = 0; i < count; i++)
@@ -73,10 +73,10 @@ static void fetch(const struct world *w, unsigned short *to, const tile_tensor *
 }
 
 /* The result of the first run; all others must be equal. */
-static unsigned short *settles(const struct world *w, const char *text, const tile_tensor in[3],
-                               tile_tensor *out) {
+static unsigned short *run_recompiled(const struct world *w, const char *text,
+                                      const tile_tensor in[3], tile_tensor *out) {
   size_t count = count_of(out);
-  unsigned short *first = halves(count, 0), *got = halves(count, 0);
+  unsigned short *first = half_precision(count, 0), *got = half_precision(count, 0);
   tile_program *program = NULL;
   tile_replay *replay = NULL;
   TRY(tile_program_from_text(w->device, "g.py", text, strlen(text), &program));
@@ -117,12 +117,13 @@ static void run_product(const struct world *w, int n) {
   const int64_t x_shape[] = {n, 512}, w_shape[] = {512, n}, row[] = {n}, square[] = {n, n};
   char text[sizeof product_text + 40];
   size_t side = (size_t)n * 512;
-  unsigned short *x = halves(side, 0), *y = halves(side, 7000000u), *b = halves(side, 9000000u);
+  unsigned short *x = half_precision(side, 0), *y = half_precision(side, 7000000u),
+                 *b = half_precision(side, 9000000u);
   tile_tensor in[] = {tensor(w, x, 2, x_shape), tensor(w, y, 2, w_shape), tensor(w, b, 1, row)};
   tile_tensor out = tensor(w, NULL, 2, square);
   sprintf(text, product_text, n, n, n);
   TRY(tile_stream_synchronize(w->device, NULL));
-  unsigned short *got = settles(w, text, in, &out);
+  unsigned short *got = run_recompiled(w, text, in, &out);
   check(got, x, y, b, n);
   free_all(w, in, &out);
   free(x), free(y), free(b), free(got);
@@ -131,12 +132,12 @@ static void run_product(const struct world *w, int n) {
 static void run_attention(const struct world *w, int n) {
   const int64_t shape[] = {1, 8, n, 64};
   char text[sizeof attention_text + 40];
-  unsigned short *q = halves((size_t)n * 512, 0);
+  unsigned short *q = half_precision((size_t)n * 512, 0);
   tile_tensor in[] = {tensor(w, q, 4, shape), tensor(w, q, 4, shape), tensor(w, q, 4, shape)};
   tile_tensor out = tensor(w, NULL, 4, shape);
   sprintf(text, attention_text, n, n, n);
   TRY(tile_stream_synchronize(w->device, NULL));
-  unsigned short *got = settles(w, text, in, &out);
+  unsigned short *got = run_recompiled(w, text, in, &out);
   for (int i = 0; i < 64; i++)
     REQUIRE(got[i] == q[i]); /* the first query sees one key */
   free_all(w, in, &out);

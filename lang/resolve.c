@@ -17,10 +17,10 @@ bool lang_is_constant(struct arena *a, struct str text) {
 
 struct lang_imports lang_unit_imports(struct arena *a, const struct lang_unit *u) {
   struct lang_imports all = u->imports;
-  all.probes.at = NULL;
-  all.probes.len = all.probes.cap = 0;
-  for (size_t i = 0; i < u->imports.probes.len; i++)
-    vec_push(a, &all.probes, u->imports.probes.at[i]);
+  all.dependencies.at = NULL;
+  all.dependencies.len = all.dependencies.cap = 0;
+  for (size_t i = 0; i < u->imports.dependencies.len; i++)
+    vec_push(a, &all.dependencies, u->imports.dependencies.at[i]);
   return all;
 }
 
@@ -62,9 +62,9 @@ static void take_overrides(struct lang_unit *u, const struct lang_outer *o) {
   u->tree->override_count = n;
 }
 
-void lang_unit_settle(struct lang_unit *u, const struct lang_outer *o) {
+void lang_unit_resolve(struct lang_unit *u, const struct lang_outer *o) {
   take_overrides(u, o);
-  u->is_settled = true;
+  u->is_resolved = true;
   u->target = o->target;
   u->reads_files = o->imports != NULL;
   u->imports = (struct lang_imports){0};
@@ -82,7 +82,7 @@ void lang_unit_settle(struct lang_unit *u, const struct lang_outer *o) {
                    .module = u->tree,
                    .rows = builtin_table,
                    .row_count = builtin_table_len};
-  outer_settle(&e, u->tree);
+  outer_resolve(&e, u->tree);
   kernels_find(u->arena, u->tree);
 }
 
@@ -104,7 +104,7 @@ static bool same_folders(const struct lang_unit *u, const struct lang_imports *i
 
 bool lang_unit_serves(const struct lang_unit *u, const struct lang_outer *o) {
   size_t n = 0;
-  bool same = u->is_settled && same_text(u->target, o->target) && same_folders(u, o->imports);
+  bool same = u->is_resolved && same_text(u->target, o->target) && same_folders(u, o->imports);
   for (size_t i = 0; same && i < o->binding_count; i++) {
     if (!is_override(u->tree, &o->bindings[i]))
       continue;
