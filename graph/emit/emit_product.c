@@ -23,7 +23,7 @@ static bool divides(const struct expr *axis, unsigned block) {
 
 // ---- program ids ----
 
-static void place_batch(struct product_writer *w) {
+static void write_batch(struct product_writer *w) {
   struct emitter *e = w->e;
   if (w->g->folds_batch) {
     const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
@@ -39,7 +39,7 @@ static void place_batch(struct product_writer *w) {
     emit_axis(e, w->g->batch, "batch", NULL, 0);
 }
 
-static void place_block(struct product_writer *w) {
+static void write_block(struct product_writer *w) {
   struct emitter *e = w->e;
   const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
   if (w->k->group_m > 1) {
@@ -58,7 +58,7 @@ static void place_block(struct product_writer *w) {
 }
 
 // An axis of the result: with a mask unless the block divides its extent.
-static void place_axis(struct product_writer *w, const struct expr *axis, const char *name,
+static void write_axis(struct product_writer *w, const struct expr *axis, const char *name,
                        const char *block, const char *shape, bool is_whole) {
   struct emitter *e = w->e;
   emit_line(e, 0, "%s = (%s_first + tl.arange(0, %s))%s%s", name, name, block,
@@ -69,9 +69,9 @@ static void place_axis(struct product_writer *w, const struct expr *axis, const 
   emit_axis(e, axis, name, mask, 0);
 }
 
-static void place_result(struct product_writer *w) {
-  place_axis(w, w->g->m, "m", "BLOCK_M", "[:, None]", divides(w->g->m, w->k->block_m));
-  place_axis(w, w->g->n, "n", "BLOCK_N", "[None, :]", divides(w->g->n, w->k->block_n));
+static void write_result_axes(struct product_writer *w) {
+  write_axis(w, w->g->m, "m", "BLOCK_M", "[:, None]", divides(w->g->m, w->k->block_m));
+  write_axis(w, w->g->n, "n", "BLOCK_N", "[None, :]", divides(w->g->n, w->k->block_n));
 }
 
 // ---- the loop over k ----
@@ -205,13 +205,13 @@ static void put_sum_of_parts(struct product_writer *w) {
 void emit_product_kernel(struct emitter *e, const struct product_kernel *k) {
   struct product_writer writer = {.g = k->product, .k = k, .x = e->x, .s = e->s, .e = e},
                         *w = &writer;
-  place_batch(w);
+  write_batch(w);
   if (k->step == PRODUCT_PARTS) {
     emit_line(e, 0, "part = tl.program_id(2)");
     emit_axis(e, w->g->part, "part", NULL, 0);
   }
-  place_block(w);
-  place_result(w);
+  write_block(w);
+  write_result_axes(w);
   if (k->step == PRODUCT_SUM)
     put_sum_of_parts(w);
   else

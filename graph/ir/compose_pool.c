@@ -30,7 +30,7 @@ static struct value *both(struct build *b, struct value *x, struct value *y) {
   return build_binop(b, OP_LOGICAL_AND, x, y);
 }
 
-static bool wants_image(struct build *b, const struct node *n, const struct value *x) {
+static bool require_image(struct build *b, const struct node *n, const struct value *x) {
   if (x->rank == 3 || x->rank == 4)
     return true;
   compose_error(b, n, E1004, "a tensor of %u dimensions", x->rank);
@@ -98,7 +98,7 @@ static struct value *from_windows(struct build *b, struct value *g, uint32_t dim
 // grad_output self kernel_size stride padding ceil_mode count_include_pad divisor_override
 void compose_avg_pool2d_backward(struct build *b, struct node *n) {
   struct value *g = build_up(b, X);
-  if (!wants_image(b, n, Y) || X->rank != Y->rank)
+  if (!require_image(b, n, Y) || X->rank != Y->rank)
     return;
   bool has_divisor = !node_is_none(n, 7);
   for (unsigned k = 0; k < 2; k++) {
@@ -108,7 +108,7 @@ void compose_avg_pool2d_backward(struct build *b, struct node *n) {
                         .has_divisor = has_divisor};
     w.step = number(n, 3, k, w.size);
     if (w.step < 1 || w.size < 1) {
-      compose_error(b, n, E1004, "windows of %lld every %lld", (long long)w.size,
+      compose_error(b, n, E1004, "windows of size %lld with stride %lld", (long long)w.size,
                     (long long)w.step);
       return;
     }
@@ -140,7 +140,7 @@ static struct value *adaptive_share(struct build *b, const struct expr *outputs,
 // grad_output self
 void compose_adaptive_avg_pool2d_backward(struct build *b, struct node *n) {
   struct value *g = build_up(b, X);
-  if (!wants_image(b, n, Y) || X->rank != Y->rank)
+  if (!require_image(b, n, Y) || X->rank != Y->rank)
     return;
   for (uint32_t dim = Y->rank - 2; dim < Y->rank && g; dim++) {
     if (expr_is(g->shape[dim], 1)) {

@@ -26,7 +26,8 @@ static const struct expr *window_count(struct build *b, const struct expr *size,
 void compose_unfold(struct build *b, struct node *n) {
   int64_t size = node_int(n, 2), step = node_int(n, 3);
   if (X->rank == 0 || step < 1 || size < 0) {
-    compose_error(b, n, E1004, "windows of %lld every %lld", (long long)size, (long long)step);
+    compose_error(b, n, E1004, "windows of size %lld with stride %lld", (long long)size,
+                  (long long)step);
     return;
   }
   uint32_t dim = compose_dim(b, n, 1, X->rank);

@@ -110,7 +110,7 @@ static struct assignment output_assignment(struct builder *b, const struct value
 }
 
 // Is the offset linear in the last two dimensions, so that a tile can be stored as a block?
-static bool is_even(struct builder *b, const struct value *v, const struct expr *offset) {
+static bool is_linear(struct builder *b, const struct value *v, const struct expr *offset) {
   const struct expr *coefficient, *rest;
   for (uint32_t i = v->rank > 2 ? v->rank - 2 : 0; i < v->rank; i++) {
     const struct expr *at = loops_axis(b, 'x', i, v->shape[i]);
@@ -142,7 +142,7 @@ static bool toward_product(struct builder *b, const struct value *v, struct assi
     next.strides = contiguous_strides(b->x, b->arena, last->rank, last->shape);
     if (n->op != OP_VIEW || !permutes)
       continue;
-    if (!is_even(b, v, loops_offset(b, &next, at)))
+    if (!is_linear(b, v, loops_offset(b, &next, at)))
       break;
     *h = next;
     found = true;

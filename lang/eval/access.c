@@ -87,7 +87,7 @@ static struct value subscript_dict(struct eval *e, const struct expr *x, struct 
 struct value eval_no_elements(struct eval *e, const struct expr *x, struct value v) {
   struct diag *d = eval_error(e, x->span, E0212, "%s has no elements", value_describe(e, v));
   if (v.kind == VALUE_FUNC)
-    diag_help(d, "kernels are launched by the host; inside a kernel call the function directly");
+    diag_help(d, "only host code launches kernels; inside a kernel, call the function directly");
   return VALUE_ERROR;
 }
 

@@ -189,7 +189,7 @@ bool import_report(struct eval *e, const struct ast_module *m, const char *name,
   if (!im)
     return false;
   if (is_host_module(im->module) || !e->options->imports) {
-    struct diag *d = eval_error(e, at, E0201, "`%s` is imported for the host", name);
+    struct diag *d = eval_error(e, at, E0201, "`%s` is imported for host code only", name);
     diag_label(d, im->span, "not read");
     diag_help(d, "functions that kernels call stand in this file, or in files that it imports");
     return true;

@@ -16,7 +16,7 @@ bool need_known(struct eval *e, struct operand x) {
     diag_help(d, "a launch gives it; give what follows from it by `-D %s=...`", param);
   else
     diag_help(d,
-              "nothing of the host is looked at; write the value, or give the parameters by "
+              "host code is not evaluated for it; write the value, or give the parameters by "
               "`-D %s=...`",
               param);
   return false;

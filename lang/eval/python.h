@@ -7,7 +7,7 @@
 
 #include "lang/eval/objects.h"
 
-#define TRITON_VERSION "3.6.0" // the version of Triton whose language this is
+#define TRITON_VERSION "3.6.0" // the version of Triton that this language follows
 
 extern const struct dialect python_dialect;
 

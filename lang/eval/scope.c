@@ -162,7 +162,7 @@ struct value module_attribute(struct eval *e, enum module_id m, const char *name
   if (module_find(e, m, name, &v))
     return v;
   if (m == MODULE_HOST) {
-    struct diag *d = eval_error(e, at, E0201, "`%s` of this module belongs to the host", name);
+    struct diag *d = eval_error(e, at, E0201, "`%s` of this module is host code", name);
     diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the "
                  "language are in `tl`");
     return VALUE_ERROR;

@@ -92,7 +92,7 @@ struct diag *ast_report_undecided(struct diag_engine *diag, const struct ast_mod
   while (g->outer && g->outer->state == GUARD_UNDECIDED)
     g = g->outer;
   struct diag *d =
-      diag_error(diag, at, E0314, "which `%s` this is depends on what the host decides", name);
+      diag_error(diag, at, E0314, "which `%s` this is depends on a condition in host code", name);
   diag_label(d, g->span, "%s", g->why ? g->why : "not known at compile time");
   const char *constant = constant_within(m, g->condition);
   if (constant)

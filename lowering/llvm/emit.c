@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk: a kernel's blocks in program order, each operation by the file of its family.
+// Walks a kernel's blocks in program order and emits each operation by the function of its family.
 #include "lowering/llvm/emit.h"
 
 #include "base/limits.h"
@@ -91,10 +91,10 @@ static bool check_types(struct emitter *e, MlirOperation op) {
   return true;
 }
 
-// Counted from time to time, to stop before there are too many.
+// Counts the LLVM instructions every few operations, to stop before there are too many.
 static bool check_size(struct emitter *e, MlirOperation op) {
-  enum { OFTEN = 64 };
-  if (++e->emitted % OFTEN != 0)
+  enum { CHECK_INTERVAL = 64 };
+  if (++e->emitted % CHECK_INTERVAL != 0)
     return true;
   unsigned count = instruction_count(e->module);
   return count <= LIMIT_INSTRUCTIONS ||

@@ -73,9 +73,16 @@ struct expansion {
 // ---- pipeline_expand.c ----
 // Builds the pipelined loop and erases the old one; returns the new one.
 MlirOperation pipeline_expand(struct pass_context *p, struct loop_schedule *s);
+
+// ---- pipeline_values.c ----
+struct ring *ring_of(struct expansion *x, MlirValue v); // whose load has the result v, or NULL
 // The value that `v` of the old loop has in the current round for an op of that stage.
 MlirValue expansion_value(struct expansion *x, MlirValue v, unsigned stage);
-void expansion_set(struct expansion *x, MlirValue of, MlirValue v);
+void expansion_set(struct expansion *x, MlirValue of, MlirValue v); // in the current round
+void expansion_set_at(struct expansion *x, unsigned round, MlirValue of, MlirValue v);
+MlirValue expansion_value_at(const struct expansion *x, unsigned round, MlirValue v); // may be null
+unsigned expansion_stage_made(struct expansion *x, MlirValue v); // the stage that defines it
+struct delay *expansion_delay(struct expansion *x, MlirValue v); // NULL: the loop does not carry it
 // The condition that the stage's iteration exists; null: always.
 MlirValue expansion_predicate(struct expansion *x, unsigned stage);
 // `mask` (may be null) of an access through `ptr`, and that the iteration exists; may be null.
@@ -83,8 +90,7 @@ MlirValue expansion_mask(struct expansion *x, MlirValue ptr, MlirValue mask, uns
 const char *expansion_text(struct expansion *x, MlirOperation op, const char *attribute);
 
 // ---- pipeline_rings.c ----
-struct ring *ring_of(struct expansion *x, MlirValue v); // whose load has the result v, or NULL
-void rings_open(struct expansion *x);                   // at the head of the loop body
+void rings_open(struct expansion *x); // at the head of the loop body
 // Ends the stage in this round: its copies, group by group.
 void rings_copy(struct expansion *x, unsigned stage);
 // Stages that have nothing to copy yet: their groups are empty, so that groups can be counted.

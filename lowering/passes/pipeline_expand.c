@@ -6,83 +6,6 @@
 #include "lowering/analysis/speculation.h"
 #include "lowering/passes/pipeline.h"
 
-// ---- values ----
-
-static void set_value(struct expansion *x, unsigned round, MlirValue of, MlirValue v) {
-  MlirValue *slot = arena_new(x->arena, MlirValue);
-  *slot = v;
-  ptrmap_put(x->arena, &x->rounds[round].values, of.ptr, slot);
-}
-
-void expansion_set(struct expansion *x, MlirValue of, MlirValue v) { set_value(x, x->now, of, v); }
-
-static MlirValue value_at(const struct expansion *x, unsigned round, MlirValue v) {
-  const MlirValue *found = ptrmap_get(&x->rounds[round].values, v.ptr);
-  return found ? *found : (MlirValue){NULL};
-}
-
-// Loads through rings define their value in the last stage.
-static unsigned stage_made(struct expansion *x, MlirValue v) {
-  return ring_of(x, v) ? x->s->last : schedule_stage_of_value(x->s, v);
-}
-
-static struct delay *delay_of(struct expansion *x, MlirValue v) {
-  for (size_t i = 0; i < x->delays.len; i++)
-    if (mlirValueEqual(x->delays.at[i].of, v))
-      return &x->delays.at[i];
-  return NULL;
-}
-
-static MlirValue induction(struct expansion *x, unsigned stage) {
-  struct round *r = &x->rounds[x->now];
-  unsigned iteration = x->now - stage;
-  MlirValue *slot = x->now == x->s->last ? &r->inductions[stage] : &x->firsts[iteration];
-  MlirValue from = x->now == x->s->last ? mlirBlockGetArgument(x->block, 0) : x->lower;
-  if (mlirValueIsNull(*slot))
-    *slot = iteration == 0 ? from : build_binary(&x->b, OP_ARITH_ADDI, from, x->ahead[iteration]);
-  return *slot;
-}
-
-MlirValue expansion_value(struct expansion *x, MlirValue v, unsigned stage) {
-  if (!mlirBlockEqual(value_block(v), x->s->body))
-    return v;
-  if (schedule_is_induction(x->s, v))
-    return induction(x, stage);
-  unsigned old = stage - stage_made(x, v);
-  if (x->now < x->s->last || old == 0)
-    return value_at(x, x->now - old, v);
-  return mlirBlockGetArgument(x->block, delay_of(x, v)->first + (intptr_t)old - 1);
-}
-
-MlirValue expansion_predicate(struct expansion *x, unsigned stage) {
-  bool in_loop = x->now == x->s->last;
-  unsigned iteration = x->now - stage;
-  if (in_loop ? iteration == 0 : (int64_t)iteration < x->trips)
-    return (MlirValue){NULL};
-  MlirValue *slot = in_loop ? &x->rounds[x->now].predicates[stage] : &x->starts[iteration];
-  if (mlirValueIsNull(*slot))
-    *slot = build_cmpi(&x->b, 2, in_loop ? mlirBlockGetArgument(x->block, 0) : x->lower,
-                       x->limits[iteration]);
-  return *slot;
-}
-
-MlirValue expansion_mask(struct expansion *x, MlirValue ptr, MlirValue mask, unsigned stage) {
-  MlirValue exists = expansion_predicate(x, stage);
-  if (mlirValueIsNull(exists))
-    return mask;
-  MlirType type = mlirValueGetType(ptr);
-  if (type_is_tensor(type)) {
-    MlirType i1 = type_with_element(type, mlirValueGetType(exists));
-    exists = mlirOperationGetResult(build_op(&x->b, OP_TILE_SPLAT, 1, &exists, 1, &i1, 0, NULL), 0);
-  }
-  return mlirValueIsNull(mask) ? exists : build_binary(&x->b, OP_ARITH_ANDI, mask, exists);
-}
-
-const char *expansion_text(struct expansion *x, MlirOperation op, const char *attribute) {
-  struct str s = op_attr_str(op, attribute);
-  return arena_strndup(x->arena, s.ptr, s.len);
-}
-
 // ---- bounds ----
 
 // Iterations at or above limits[d] have no iteration d later. The sums cannot overflow.
@@ -144,7 +67,7 @@ static void copy_op(struct expansion *x, MlirOperation op, unsigned stage) {
   else
     mlirBlockInsertOwnedOperationBefore(x->b.block, x->b.before, copy);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
-    set_value(x, x->now, mlirOperationGetResult(op, i), mlirOperationGetResult(copy, i));
+    expansion_set_at(x, x->now, mlirOperationGetResult(op, i), mlirOperationGetResult(copy, i));
 }
 
 static void copy_early_load(struct expansion *x, MlirOperation op, unsigned stage) {
@@ -155,9 +78,9 @@ static void copy_early_load(struct expansion *x, MlirOperation op, unsigned stag
   if (!mlirValueIsNull(other))
     other = expansion_value(x, other, stage);
   mask = expansion_mask(x, ptr, mask, stage);
-  set_value(x, x->now, mlirOperationGetResult(op, 0),
-            build_load(&x->b, ptr, mask, other, expansion_text(x, op, "cache"),
-                       expansion_text(x, op, "evict"), false));
+  expansion_set_at(x, x->now, mlirOperationGetResult(op, 0),
+                   build_load(&x->b, ptr, mask, other, expansion_text(x, op, "cache"),
+                              expansion_text(x, op, "evict"), false));
 }
 
 static void run_stage(struct expansion *x, unsigned stage) {
@@ -206,10 +129,10 @@ static MlirValue carried_now(struct expansion *x, intptr_t i) {
 static void need(struct expansion *x, MlirValue v, unsigned stage) {
   if (!mlirBlockEqual(value_block(v), x->s->body) || schedule_is_induction(x->s, v))
     return;
-  unsigned iterations = stage - stage_made(x, v);
+  unsigned iterations = stage - expansion_stage_made(x, v);
   if (iterations == 0)
     return;
-  struct delay *d = delay_of(x, v);
+  struct delay *d = expansion_delay(x, v);
   if (!d)
     vec_push(x->arena, &x->delays, (struct delay){.of = v, .iterations = iterations});
   else if (d->iterations < iterations)
@@ -250,7 +173,7 @@ static void begin_round(struct expansion *x) {
   for (intptr_t i = 0; i < mlirOperationGetNumResults(x->s->loop); i++) {
     MlirValue v = carried_now(x, i);
     if (!mlirValueIsNull(v))
-      set_value(x, x->now, argument(x, i), v);
+      expansion_set_at(x, x->now, argument(x, i), v);
   }
 }
 
@@ -281,7 +204,7 @@ static void open_loop(struct expansion *x) {
   for (size_t i = 0; i < x->delays.len; i++) {
     x->delays.at[i].first = (intptr_t)inits.at.len + 1;
     for (unsigned d = 1; d <= x->delays.at[i].iterations; d++)
-      vec_push(x->arena, &inits.at, value_at(x, x->now - d, x->delays.at[i].of));
+      vec_push(x->arena, &inits.at, expansion_value_at(x, x->now - d, x->delays.at[i].of));
   }
   rings_carry(x, &inits);
   x->b.loc = mlirOperationGetLocation(x->s->loop);
@@ -289,8 +212,8 @@ static void open_loop(struct expansion *x) {
   copy_options(x->s->loop, x->result);
   x->b = builder_at_end(x->c, x->block, x->b.loc);
   for (size_t i = 0; i < x->kept.len; i++)
-    set_value(x, x->now, argument(x, x->kept.at[i]),
-              mlirBlockGetArgument(x->block, (intptr_t)i + 1));
+    expansion_set_at(x, x->now, argument(x, x->kept.at[i]),
+                     mlirBlockGetArgument(x->block, (intptr_t)i + 1));
 }
 
 static void close_loop(struct expansion *x) {
@@ -301,7 +224,7 @@ static void close_loop(struct expansion *x) {
              expansion_value(x, yielded(x, x->kept.at[i]), x->s->arguments[x->kept.at[i]]));
   for (size_t i = 0; i < x->delays.len; i++) {
     const struct delay *d = &x->delays.at[i];
-    vec_push(x->arena, &next.at, value_at(x, x->now, d->of));
+    vec_push(x->arena, &next.at, expansion_value_at(x, x->now, d->of));
     for (unsigned k = 1; k < d->iterations; k++)
       vec_push(x->arena, &next.at, mlirBlockGetArgument(x->block, d->first + (intptr_t)k - 1));
   }
@@ -314,7 +237,7 @@ static void replace_results(struct expansion *x) {
   for (size_t k = 0; k < x->kept.len; k++) {
     intptr_t i = x->kept.at[k];
     unsigned old = x->s->last - x->s->arguments[i];
-    const struct delay *d = delay_of(x, argument(x, i));
+    const struct delay *d = expansion_delay(x, argument(x, i));
     MlirValue v = mlirOperationGetResult(x->s->loop, i);
     if (value_has_uses(v))
       value_replace(

@@ -15,13 +15,6 @@
 // head, those of a dot that multiplies its result just before that dot.
 #include "lowering/passes/pipeline.h"
 
-struct ring *ring_of(struct expansion *x, MlirValue v) {
-  for (size_t i = 0; i < x->rings.len; i++)
-    if (mlirValueEqual(mlirOperationGetResult(x->rings.at[i].load, 0), v))
-      return &x->rings.at[i];
-  return NULL;
-}
-
 static struct ring_counter *counter_of(struct expansion *x, const struct ring *r) {
   for (size_t i = 0; i < x->counters.len; i++)
     if (x->counters.at[i].copies == r->copies && x->counters.at[i].distance == r->distance)

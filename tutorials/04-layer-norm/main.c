@@ -66,14 +66,14 @@ static int open_kernel(tile_device *device, const char *path, const char *name, 
 
 static tile_arg f32(const struct array *a) { return tile_arg_pointer(a->device, TILE_F32); }
 
-/* One row per program, or (ahead) a few persistent programs that loop over the rows. */
+/* One row per program, or (persistent) a few programs that loop over the rows. */
 static int forward(tile_device *device, const char *path, const struct array *a, int rows,
-                   int columns, int block, int ahead) {
+                   int columns, int block, int persistent) {
   tile_kernel *kernel;
-  tile_grid grid = {(unsigned)(ahead ? PARTS : rows), 1, 1};
+  tile_grid grid = {(unsigned)(persistent ? PARTS : rows), 1, 1};
   tile_arg args[9];
-  const char *name = ahead ? "layer_norm_ahead" : "layer_norm";
-  if (open_kernel(device, path, name, block, ahead ? NULL : "ROWS", "1", &kernel))
+  const char *name = persistent ? "layer_norm_ahead" : "layer_norm";
+  if (open_kernel(device, path, name, block, persistent ? NULL : "ROWS", "1", &kernel))
     return 1;
   for (int i = X; i <= RSTD; i++)
     args[i] = f32(&a[i]);
@@ -87,10 +87,10 @@ static int forward(tile_device *device, const char *path, const struct array *a,
 
 static int backward(tile_device *device, const char *path, const struct array *a, int rows,
                     int columns, int block) {
-  tile_kernel *shares, *sum;
+  tile_kernel *partial, *sum;
   tile_grid grid = {PARTS, 1, 1};
   tile_arg args[10];
-  if (open_kernel(device, path, "layer_norm_backward", block, NULL, NULL, &shares) ||
+  if (open_kernel(device, path, "layer_norm_backward", block, NULL, NULL, &partial) ||
       open_kernel(device, path, "sum_parts", 64, "PARTS", "16", &sum))
     return 1;
   args[0] = f32(&a[DY]);
@@ -103,7 +103,7 @@ static int backward(tile_device *device, const char *path, const struct array *a
   args[7] = f32(&a[DB_PARTS]);
   args[8] = tile_arg_i32(rows);
   args[9] = tile_arg_i32(columns);
-  TRY(tile_launch(shares, NULL, grid, args, 10));
+  TRY(tile_launch(partial, NULL, grid, args, 10));
   grid.x = (unsigned)((columns + 63) / 64);
   args[0] = f32(&a[DW_PARTS]);
   args[1] = f32(&a[DB_PARTS]);
@@ -112,7 +112,7 @@ static int backward(tile_device *device, const char *path, const struct array *a
   args[4] = tile_arg_i32(PARTS);
   args[5] = tile_arg_i32(columns);
   TRY(tile_launch(sum, NULL, grid, args, 6));
-  tile_kernel_close(shares);
+  tile_kernel_close(partial);
   tile_kernel_close(sum);
   return 0;
 }

@@ -193,7 +193,7 @@ for n in range(2):
 def loop(out):
     tl.store(out, LAST)
 KERNEL
-check "a helper that the CPU chooses" 1 'open.py:36:19: error: which `scale` this is depends on what the host decides \[E0314\]
+check "a helper that host code chooses" 1 'open.py:36:19: error: which `scale` this is depends on a condition in host code \[E0314\]
 needs `extension.is_wide\(\)`
 help: `-D WIDE=...`' open.py --kernel plain --signature 'out=*i32' --emit=tile
 check "a kernel that the CPU chooses" 1 'open.py:[0-9]+:9: error: which `choice` this is .*\[E0314\]' \
