@@ -11,6 +11,7 @@
 #include "graph/reference/inputs.h"
 #include "graph/run/run.h"
 #include "graph/run/run_internal.h"
+#include "graph_fixture.h"
 
 #include <check.h>
 #include <math.h>
@@ -18,14 +19,9 @@
 
 struct program *check_program(struct arena *a, const char *text, const struct program_options *o,
                               const char *name) {
-  struct diag_engine *diag = diag_engine_create(a);
-  struct graph *g = graph_read_fx(a, diag, source_create(a, name, str_from(text)));
-  struct program *p = g ? program_compile(g, o) : NULL;
-  struct strbuf out = {0};
-  if (!p)
-    diag_render_text(diag, (struct diag_style){0}, &out);
-  ck_assert_msg(p != NULL, "%s: %s", name, strbuf_cstr(&out));
-  strbuf_finish(&out);
+  struct graph *g = graph_fixture_in(a, name, str_from(text));
+  struct program *p = program_compile(g, o);
+  graph_fixture_require(g->diag, p != NULL, name);
   return p;
 }
 

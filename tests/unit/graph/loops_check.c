@@ -7,33 +7,23 @@
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
+#include "graph_fixture.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
-static void must(struct diag_engine *diag, bool ok, const char *name, const char *what) {
-  struct strbuf out = {0};
-  if (!ok)
-    diag_render_text(diag, (struct diag_style){0}, &out);
-  ck_assert_msg(ok, "%s: %s: %s", name, what, strbuf_cstr(&out));
-  strbuf_finish(&out);
-}
-
 struct graph *graph_of_text(struct arena *a, struct str text, const char *name) {
-  struct diag_engine *diag = diag_engine_create(a);
-  struct graph *g = graph_read_fx(a, diag, source_create(a, name, text));
-  must(diag, g != NULL, name, "reading");
-  return g;
+  return graph_fixture_in(a, name, text);
 }
 
 struct loops *loops_of(struct graph *g, const char *name) {
   struct graph *d = graph_decompose(g, true);
-  must(g->diag, d != NULL, name, "decomposing");
+  graph_fixture_require(g->diag, d != NULL, name);
   d = graph_simplify(d);
-  must(g->diag, d != NULL, name, "simplifying");
+  graph_fixture_require(g->diag, d != NULL, name);
   struct loops *l = loops_build(d);
-  must(g->diag, l != NULL, name, "lowering");
+  graph_fixture_require(g->diag, l != NULL, name);
   return l;
 }
 
@@ -83,7 +73,7 @@ void loops_agree(struct graph *g, struct loops *l, const int64_t *symbols, const
   for (size_t i = 0; i < g->inputs.len; i++)
     merge_elements(g->inputs.at[i], in[i]);
   struct interpret_options o = {.seed = 5};
-  must(g->diag, graph_interpret(g, &o, symbols, in, want), name, "interpreting the graph");
+  graph_fixture_require(g->diag, graph_interpret(g, &o, symbols, in, want), name);
   ck_assert_msg(loops_interpret(l, o.seed, symbols, in, have), "%s: loops", name);
   for (size_t i = 0; i < outputs; i++)
     compare(have[i], want[i], i, name);

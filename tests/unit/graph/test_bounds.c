@@ -5,6 +5,7 @@
 #include "graph/read/fx.h"
 #include "graph/reference/bounds.h"
 #include "graph/reference/inputs.h"
+#include "graph_fixture.h"
 
 #include <check.h>
 #include <math.h>
@@ -21,8 +22,7 @@ struct fixture {
 
 static struct fixture fixture_of(struct str text, const char *name) {
   struct fixture f = {.a = arena_create()};
-  f.g = graph_read_fx(f.a, diag_engine_create(f.a), source_create(f.a, name, text));
-  ck_assert_msg(f.g != NULL, "%s", name);
+  f.g = graph_fixture_in(f.a, name, text);
   f.in = arena_array(f.a, struct tensor *, f.g->inputs.len + 1);
   ck_assert(graph_make_inputs(f.g, NULL, 3, f.in));
   f.b = bounds_create(f.g, 1, NULL, f.in);

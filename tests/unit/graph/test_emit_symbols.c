@@ -7,6 +7,7 @@
 #include "graph/read/fx.h"
 #include "graph/run/run.h"
 #include "graph/run/run_internal.h"
+#include "graph_fixture.h"
 
 #include <tile/program.h>
 
@@ -162,10 +163,8 @@ static const char softmax[] = HEAD "x: \"f32[s0, s1]\"):\n" LINE "y = " A
 // `length` of s1, if it has one.
 static struct program *compile_for(struct arena *a, const char *text, const char *target,
                                    int64_t rows, int64_t length) {
-  struct diag_engine *diag = diag_engine_create(a);
-  struct graph *g = graph_read_fx(a, diag, source_create(a, "likely", str_from(text)));
+  struct graph *g = graph_fixture_in(a, "likely", str_from(text));
   struct program_options o = {.target = target};
-  ck_assert_ptr_nonnull(g);
   ck_assert(graph_set_likely_size(g, "s0", rows));
   ck_assert(!length || graph_set_likely_size(g, "s1", length));
   return program_compile(g, &o);

@@ -8,6 +8,7 @@
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
+#include "graph_fixture.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -16,14 +17,6 @@
 #include <stdlib.h>
 
 // ---- running graphs ----
-
-static void must(const struct graph *g, struct diag_engine *diag, const char *name) {
-  struct strbuf out = {0};
-  if (!g)
-    diag_render_text(diag, (struct diag_style){0}, &out);
-  ck_assert_msg(g != NULL, "%s: %s", name, strbuf_cstr(&out));
-  strbuf_finish(&out);
-}
 
 struct run {
   struct tensor **inputs, **outputs;
@@ -36,7 +29,7 @@ static void interpret(const struct graph *g, const int64_t *symbols, struct run 
   r->output_count = g->outputs.len + g->mutations.len;
   r->outputs = calloc(r->output_count + 1, sizeof(struct tensor *));
   bool ok = graph_interpret(g, &options, symbols, r->inputs, r->outputs);
-  must(ok ? g : NULL, g->diag, name);
+  graph_fixture_require(g->diag, ok, name);
 }
 
 static void free_tensors(struct tensor **at, size_t count) {
@@ -103,8 +96,8 @@ static void only_primitives(const struct graph *g, bool keeps_attention, const c
 }
 
 static void verified(struct graph *g, const char *name) {
-  must(g, g->diag, name);
-  must(graph_verify(g) ? g : NULL, g->diag, name);
+  ck_assert_ptr_nonnull(g);
+  graph_fixture_require(g->diag, graph_verify(g), name);
 }
 
 // Number of nodes at the end. What runs long runs only when both passes are through.
@@ -117,14 +110,14 @@ static size_t check_passes(struct graph *g, const int64_t *symbols, bool is_long
   size_t left = 0;
   for (int keeps = 0; keeps < 2; keeps++) {
     struct graph *after = graph_decompose(g, keeps);
-    must(after, g->diag, name);
+    graph_fixture_require(g->diag, after != NULL, name);
     verified(after, name);
     only_primitives(after, keeps, name);
     same_interface(g, after, name);
     if (!is_long)
       same_results(after, &want, symbols, name);
     after = graph_simplify(after);
-    must(after, g->diag, name);
+    graph_fixture_require(g->diag, after != NULL, name);
     verified(after, name);
     only_primitives(after, keeps, name);
     same_interface(g, after, name);
@@ -138,10 +131,7 @@ static size_t check_passes(struct graph *g, const int64_t *symbols, bool is_long
 }
 
 static struct graph *read_graph(struct arena *a, const char *text, const char *name) {
-  struct diag_engine *diag = diag_engine_create(a);
-  struct graph *g = graph_read_fx(a, diag, source_create(a, name, str_from(text)));
-  must(g, diag, name);
-  return g;
+  return graph_fixture_in(a, name, str_from(text));
 }
 
 // ---- one operator each ----
@@ -262,9 +252,7 @@ static void check_capture(const char *folder, const char *file) {
   struct arena *a = arena_create();
   struct str text;
   ck_assert_msg(file_read(a, path, 1 << 24, &text) == 0, "%s", path);
-  struct diag_engine *diag = diag_engine_create(a);
-  struct graph *g = graph_read_fx(a, diag, source_create(a, file, text));
-  must(g, diag, file);
+  struct graph *g = graph_fixture_in(a, file, text);
   size_t left = check_passes(g, NULL, true, file);
   if (getenv("TILE_TEST_PRINT"))
     printf("# %s: %zu nodes, then %zu\n", file, g->nodes.len, left);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "graph/ir/infer.h"
 #include "graph/read/fx.h"
+#include "graph_fixture.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -68,8 +69,8 @@ static unsigned check_folder(const char *folder) {
     ck_assert_int_eq(
         file_read(arena, arena_printf(arena, "%s/%s", folder, e->d_name), SOURCE_MAX_BYTES, &text),
         0);
-    struct graph *g = graph_read_fx(arena, diag, source_create(arena, e->d_name, text));
-    ck_assert_msg(g && graph_verify(g), "%s: %s", e->d_name, diag_first_error(diag));
+    struct graph *g = graph_fixture_in(arena, e->d_name, text);
+    graph_fixture_require(g->diag, graph_verify(g), e->d_name);
     struct strbuf out = {0};
     graph_print(g, &out);
     check_same_lines((struct str){out.ptr, out.len}, text, e->d_name);
@@ -97,8 +98,7 @@ static void check_text(const struct graph *g, const char *want) {
   graph_print(g, &out);
   ck_assert_str_eq(strbuf_cstr(&out), want);
   struct str text = {out.ptr, out.len};
-  struct graph *again = graph_read_fx(arena, diag, source_create(arena, "again", text));
-  ck_assert_msg(again != NULL, "%s", diag_first_error(diag));
+  struct graph *again = graph_fixture_in(arena, "again", text);
   struct strbuf twice = {0};
   graph_print(again, &twice);
   ck_assert_str_eq(strbuf_cstr(&twice), want);

@@ -5,6 +5,7 @@
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
+#include "graph_fixture.h"
 #include "loops_check.h"
 #include "random_graph.h"
 #include "regions_check.h"
@@ -32,9 +33,8 @@ static void must(struct diag_engine *diag, const struct graph *g, bool ok, uint6
 static void check_text(struct arena *a, struct diag_engine *diag, struct graph *g, uint64_t seed) {
   struct strbuf once = {0}, twice = {0};
   graph_print(g, &once);
-  struct graph *again =
-      graph_read_fx(a, diag, source_create(a, "again", (struct str){once.ptr, once.len}));
-  must(diag, g, again && graph_verify(again), seed, "reading what was printed");
+  struct graph *again = graph_fixture_in(a, "again", (struct str){once.ptr, once.len});
+  must(diag, g, graph_verify(again), seed, "reading what was printed");
   graph_print(again, &twice);
   must(diag, again, str_eq((struct str){once.ptr, once.len}, (struct str){twice.ptr, twice.len}),
        seed, "printing again");

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
+#include "graph_fixture.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -11,38 +12,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-struct reading {
-  struct arena *arena;
-  struct diag_engine *diag;
-  struct graph *graph;
-};
-
-static struct reading reading_of(struct str text) {
-  struct reading r = {.arena = arena_create()};
-  r.diag = diag_engine_create(r.arena);
-  r.graph = graph_read_fx(r.arena, r.diag, source_create(r.arena, "graph.py", text));
-  // A graph or a message, never neither or both.
-  ck_assert_int_eq(r.graph == NULL, diag_error_count(r.diag) > 0);
-  return r;
-}
-
-static void reading_finish(struct reading *r) { arena_destroy(r->arena); }
-
-static void must(const struct reading *r) {
-  struct strbuf out = {0};
-  diag_render_text(r->diag, (struct diag_style){0}, &out);
-  ck_assert_msg(r->graph != NULL, "%s", strbuf_cstr(&out));
-  strbuf_finish(&out);
+static void must(const struct graph_fixture *r) {
+  graph_fixture_require(r->diag, r->graph != NULL, "graph.py");
 }
 
 // ---- captured graphs ----
 
 static void round_trip(struct str text, const char *name) {
-  struct reading r = reading_of(text);
+  struct graph_fixture r = graph_fixture_read("graph.py", text);
   must(&r);
   struct strbuf first = {0}, second = {0};
   graph_print(r.graph, &first);
-  struct reading again = reading_of((struct str){first.ptr, first.len});
+  struct graph_fixture again = graph_fixture_read("graph.py", (struct str){first.ptr, first.len});
   must(&again);
   graph_print(again.graph, &second);
   ck_assert_msg(strcmp(strbuf_cstr(&first), strbuf_cstr(&second)) == 0, "%s", name);
@@ -54,8 +35,8 @@ static void round_trip(struct str text, const char *name) {
     ck_assert_int_eq(r.graph->nodes.at[i]->op, again.graph->nodes.at[i]->op);
   strbuf_finish(&first);
   strbuf_finish(&second);
-  reading_finish(&r);
-  reading_finish(&again);
+  graph_fixture_end(&r);
+  graph_fixture_end(&again);
 }
 
 static unsigned round_trip_folder(const char *folder) {
@@ -95,8 +76,8 @@ END_TEST
   "class <lambda>(torch.nn.Module):\n    def forward(self, " parameters "):\n        " __VA_ARGS__ \
   "\n"
 
-static struct reading good(const char *text) {
-  struct reading r = reading_of(str_from(text));
+static struct graph_fixture good(const char *text) {
+  struct graph_fixture r = graph_fixture_read("graph.py", str_from(text));
   must(&r);
   return r;
 }
@@ -109,11 +90,12 @@ static void check_type(const struct value *v, const char *type) {
 }
 
 START_TEST(plain) {
-  struct reading r = good(GRAPH("a: \"f32[2, 3][3, 1]cuda:0\", b: \"f32[3][1]cuda:0\"",
-                                "# File: x.py:1 in f, code: a + b\n"
-                                "        add: \"f32[2, 3][3, 1]cuda:0\" = "
-                                "torch.ops.aten.add.Tensor(a, b, alpha = 2);  a = b = None\n\n"
-                                "        return (add, None, add)"));
+  struct graph_fixture r =
+      good(GRAPH("a: \"f32[2, 3][3, 1]cuda:0\", b: \"f32[3][1]cuda:0\"",
+                 "# File: x.py:1 in f, code: a + b\n"
+                 "        add: \"f32[2, 3][3, 1]cuda:0\" = "
+                 "torch.ops.aten.add.Tensor(a, b, alpha = 2);  a = b = None\n\n"
+                 "        return (add, None, add)"));
   ck_assert_str_eq(r.graph->name, "<lambda>");
   ck_assert_uint_eq(r.graph->inputs.len, 2);
   ck_assert_uint_eq(r.graph->nodes.len, 1);
@@ -123,24 +105,24 @@ START_TEST(plain) {
   ck_assert_str_eq(r.graph->outputs.at[0]->name, "add");
   check_type(r.graph->outputs.at[0], "f32[2, 3][3, 1]");
   ck_assert_int_eq(node_int(r.graph->nodes.at[0], 2), 2);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 // Without strides, quotes, class, annotations of results.
 START_TEST(compact) {
-  struct reading r = good("def forward(self, x: f32[256], y: bf16[4, 64]):\n"
-                          "    sin: f32[256] = torch.ops.aten.sin.default(x)\n"
-                          "    cos = torch.ops.aten.cos(sin)\n"
-                          "    return cos, y\n");
+  struct graph_fixture r = good("def forward(self, x: f32[256], y: bf16[4, 64]):\n"
+                                "    sin: f32[256] = torch.ops.aten.sin.default(x)\n"
+                                "    cos = torch.ops.aten.cos(sin)\n"
+                                "    return cos, y\n");
   check_type(r.graph->outputs.at[0], "f32[256][1]");
   check_type(r.graph->outputs.at[1], "bf16[4, 64][64, 1]");
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 START_TEST(expanded) {
-  struct reading r =
+  struct graph_fixture r =
       good("class GraphModule(torch.nn.Module):\n"
            "    def forward(\n        self,\n        x: \"f32[8][1]cpu\",  # the input\n"
            "        s: \"b8[][]cpu\"\n    ) -> \"f32[8]\":\n"
@@ -149,12 +131,12 @@ START_TEST(expanded) {
   ck_assert_str_eq(r.graph->name, "GraphModule");
   ck_assert_int_eq(r.graph->inputs.at[1]->dtype, DTYPE_I1);
   ck_assert_uint_eq(r.graph->inputs.at[1]->rank, 0);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 START_TEST(tuples) {
-  struct reading r = good(
+  struct graph_fixture r = good(
       GRAPH("x: \"f32[4, 6][6, 1]cpu\"",
             "split = torch.ops.aten.split.Tensor(x, 2, -1);  x = None\n"
             "        getitem: \"f32[4, 2][6, 1]cpu\" = split[0]\n"
@@ -166,12 +148,12 @@ START_TEST(tuples) {
   ck_assert_str_eq(n->name, "split");
   ck_assert_str_eq(n->results[2]->name, "getitem_2");
   check_type(n->results[0], "f32[4, 2][6, 1]");
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 START_TEST(literals) {
-  struct reading r = good(GRAPH(
+  struct graph_fixture r = good(GRAPH(
       "x: \"f32[4][1]cpu\"",
       "full = torch.ops.aten.full.default([2, 3], -inf, dtype = torch.float16, layout = "
       "torch.strided, device = "
@@ -196,12 +178,12 @@ START_TEST(literals) {
   ck_assert(node_is_none(g->nodes.at[6], 1));
   ck_assert_double_eq(node_real(g->nodes.at[6], 2), 2.5);
   ck_assert_int_eq(node_int(g->nodes.at[7], 1), INT64_MIN);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 START_TEST(sizes) {
-  struct reading r = good(
+  struct graph_fixture r = good(
       GRAPH("arg0_1: \"Sym(s77)\", arg1_1: \"f32[s77, 4*s77][4*s77, 1]cpu\"",
             "mul: \"Sym(4*s77)\" = arg0_1 * 4\n"
             "        sym_size_int: \"Sym(s77)\" = torch.ops.aten.sym_size.int(arg1_1, 0)\n"
@@ -217,45 +199,46 @@ START_TEST(sizes) {
   int64_t n, s = 3;
   ck_assert(expr_eval(g->outputs.at[0]->shape[0], 1, g->symbols.at, &s, &n));
   ck_assert_int_eq(n, 36);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 START_TEST(attributes) {
-  struct reading r = good(GRAPH(
+  struct graph_fixture r = good(GRAPH(
       "x: \"f32[3][1]cpu\"",
       "_tensor_constant0: \"f32[3][1]cpu\" = self._tensor_constant0\n"
       "        add = torch.ops.aten.add.Tensor(x, _tensor_constant0);  _tensor_constant0 = None\n"
       "        return add"));
   ck_assert_uint_eq(r.graph->inputs.len, 2);
   ck_assert_str_eq(r.graph->inputs.at[1]->name, "_tensor_constant0");
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 START_TEST(writes) {
-  struct reading r = good(GRAPH("m: \"f32[3][1]cpu\", x: \"f32[3][1]cpu\"",
-                                "add: \"f32[3][1]cpu\" = torch.ops.aten.add.Tensor(m, x)\n"
-                                "        copy_: \"f32[3][1]cpu\" = torch.ops.aten.copy_.default(m, "
-                                "add);  add = copy_ = None\n"
-                                "        mul: \"f32[3][1]cpu\" = torch.ops.aten.mul.Tensor(m, 2)\n"
-                                "        return (mul,)"));
+  struct graph_fixture r =
+      good(GRAPH("m: \"f32[3][1]cpu\", x: \"f32[3][1]cpu\"",
+                 "add: \"f32[3][1]cpu\" = torch.ops.aten.add.Tensor(m, x)\n"
+                 "        copy_: \"f32[3][1]cpu\" = torch.ops.aten.copy_.default(m, "
+                 "add);  add = copy_ = None\n"
+                 "        mul: \"f32[3][1]cpu\" = torch.ops.aten.mul.Tensor(m, 2)\n"
+                 "        return (mul,)"));
   ck_assert_uint_eq(r.graph->mutations.len, 1);
   ck_assert_ptr_eq(r.graph->mutations.at[0].input, r.graph->inputs.at[0]);
   ck_assert_str_eq(r.graph->mutations.at[0].value->name, "add");
   // What is read afterwards is what was written.
   ck_assert_ptr_eq(node_value(r.graph->nodes.at[1], 0), r.graph->mutations.at[0].value);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 // Colours of a terminal, an exported program with its signature.
 START_TEST(wrappings) {
-  struct reading r =
+  struct graph_fixture r =
       good("\033[32mclass\033[0m <lambda>(torch.nn.Module):\n    def forward(self, x: "
            "\"f32\033[34m[3]\033[0m\"):\n"
            "        \033[2mneg\033[0m = torch.ops.aten.neg.default(x)\n        return neg\n");
-  reading_finish(&r);
+  graph_fixture_end(&r);
   r = good("ExportedProgram:\n    class GraphModule(torch.nn.Module):\n        def forward(self, "
            "p_w: \"f32[3]\", x: \"f32[3]\"):\n"
            "            mul: \"f32[3]\" = torch.ops.aten.mul.Tensor(x, p_w);  x = p_w = None\n     "
@@ -263,13 +246,13 @@ START_TEST(wrappings) {
            "Graph signature:\n    # inputs\n    p_w: PARAMETER target='w'\n    x: "
            "USER_INPUT\n\nRange constraints: {}\n");
   ck_assert_str_eq(r.graph->name, "GraphModule");
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 // The ranges that an exported program gives its sizes.
 START_TEST(ranges) {
-  struct reading r =
+  struct graph_fixture r =
       good("ExportedProgram:\n    class GraphModule(torch.nn.Module):\n"
            "        def forward(self, x: \"f32[s1, s2, s3]\"):\n"
            "            neg = torch.ops.aten.neg.default(x)\n            return (neg,)\n\n"
@@ -281,17 +264,18 @@ START_TEST(ranges) {
   ck_assert_int_eq(dims[1]->lo, 0);
   ck_assert_int_eq(dims[1]->hi, INT32_MAX);
   ck_assert_int_eq(dims[2]->lo, 1);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 // They may stand behind any graph, and are printed there.
 START_TEST(ranges_of_any_graph) {
   struct strbuf out = {0};
-  struct reading r = good("class g(torch.nn.Module):\n"
-                          "    def forward(self, x: \"f32[s1, s2, s3]\"):\n"
-                          "        neg = torch.ops.aten.neg.default(x)\n        return (neg,)\n\n"
-                          "Range constraints: {s1: VR[2, 16], s3: VR[0, int_oo]}\n\n");
+  struct graph_fixture r =
+      good("class g(torch.nn.Module):\n"
+           "    def forward(self, x: \"f32[s1, s2, s3]\"):\n"
+           "        neg = torch.ops.aten.neg.default(x)\n        return (neg,)\n\n"
+           "Range constraints: {s1: VR[2, 16], s3: VR[0, int_oo]}\n\n");
   const struct expr *const *dims = r.graph->inputs.at[0]->shape;
   ck_assert_int_eq(dims[0]->lo, 2);
   ck_assert_int_eq(dims[0]->hi, 16);
@@ -300,10 +284,10 @@ START_TEST(ranges_of_any_graph) {
   const char *line = strstr(strbuf_cstr(&out), "\nRange");
   ck_assert_ptr_nonnull(line);
   ck_assert_str_eq(line, "\nRange constraints: {s1: VR[2, 16], s3: VR[0, int_oo]}\n");
-  struct reading again = good(strbuf_cstr(&out));
+  struct graph_fixture again = good(strbuf_cstr(&out));
   ck_assert_int_eq(again.graph->inputs.at[0]->shape[0]->hi, 16);
-  reading_finish(&again);
-  reading_finish(&r);
+  graph_fixture_end(&again);
+  graph_fixture_end(&r);
   strbuf_finish(&out);
 }
 END_TEST
@@ -382,7 +366,7 @@ static const struct {
 };
 
 START_TEST(wrong) {
-  struct reading r = reading_of(str_from(wrongs[_i].text));
+  struct graph_fixture r = graph_fixture_read("graph.py", str_from(wrongs[_i].text));
   struct strbuf out = {0};
   diag_render_text(r.diag, (struct diag_style){0}, &out);
   ck_assert_msg(!r.graph && diag_first_error_code(r.diag) == wrongs[_i].code, "%s\n%s",
@@ -390,18 +374,18 @@ START_TEST(wrong) {
   // Each with a location.
   ck_assert_msg(strncmp(strbuf_cstr(&out), "graph.py:", 9) == 0, "%s", strbuf_cstr(&out));
   strbuf_finish(&out);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
 // All unknown operators in one message, with their uses; what depends on them stays silent.
 START_TEST(unknown_operators) {
-  struct reading r = reading_of(STR(GRAPH(
-      X,
-      "a = torch.ops.aten.frobnicate.default(x)\n        b = torch.ops.aten.frobnicate.default(a)\n"
-      "        c: \"f32[7]\" = torch.ops.aten.sofmax.int(b)\n        d = "
-      "torch.ops.aten.neg.default(c)\n"
-      "        return (a, b, c, d)")));
+  struct graph_fixture r = graph_fixture_read(
+      "graph.py", STR(GRAPH(X, "a = torch.ops.aten.frobnicate.default(x)\n        b = "
+                               "torch.ops.aten.frobnicate.default(a)\n"
+                               "        c: \"f32[7]\" = torch.ops.aten.sofmax.int(b)\n        d = "
+                               "torch.ops.aten.neg.default(c)\n"
+                               "        return (a, b, c, d)")));
   ck_assert_uint_eq(diag_error_count(r.diag), 1);
   ck_assert_int_eq(diag_first_error_code(r.diag), E1002);
   ck_assert_ptr_nonnull(
@@ -410,7 +394,7 @@ START_TEST(unknown_operators) {
   diag_render_text(r.diag, (struct diag_style){0}, &out);
   ck_assert_ptr_nonnull(strstr(strbuf_cstr(&out), "`aten.softmax.int`"));
   strbuf_finish(&out);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 END_TEST
 
@@ -420,13 +404,13 @@ static void swallow(const char *bytes, size_t n) {
   // An exact copy, so that the sanitizer sees a read past the end.
   char *copy = malloc(n + (n == 0));
   memcpy(copy, bytes, n);
-  struct reading r = reading_of((struct str){copy, n});
+  struct graph_fixture r = graph_fixture_read("graph.py", (struct str){copy, n});
   struct strbuf out = {0};
   if (r.graph)
     graph_print(r.graph, &out);
   diag_render_text(r.diag, (struct diag_style){0}, &out);
   strbuf_finish(&out);
-  reading_finish(&r);
+  graph_fixture_end(&r);
   free(copy);
 }
 
@@ -516,11 +500,11 @@ enum { LINES = 100000 };
 
 static void check_time(const struct strbuf *b, bool is_good) {
   double begin = seconds();
-  struct reading r = reading_of((struct str){b->ptr, b->len});
+  struct graph_fixture r = graph_fixture_read("graph.py", (struct str){b->ptr, b->len});
   if (is_good)
     must(&r);
   ck_assert_double_lt(seconds() - begin, 20);
-  reading_finish(&r);
+  graph_fixture_end(&r);
 }
 
 START_TEST(many_lines) {
@@ -578,10 +562,10 @@ START_TEST(many_results) {
   for (int i = 0; i < 200; i++)
     strbuf_printf(&b, "    y%d = torch.ops.aten.unbind.int(x)\n", i);
   strbuf_puts(&b, "    return (x,)\n");
-  struct reading r = reading_of((struct str){b.ptr, b.len});
+  struct graph_fixture r = graph_fixture_read("graph.py", (struct str){b.ptr, b.len});
   ck_assert_ptr_null(r.graph);
   ck_assert_int_eq(diag_first_error_code(r.diag), E1009);
-  reading_finish(&r);
+  graph_fixture_end(&r);
   strbuf_finish(&b);
 }
 END_TEST

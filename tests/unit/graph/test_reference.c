@@ -6,6 +6,7 @@
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
 #include "graph/reference/reference.h"
+#include "graph_fixture.h"
 
 #include <tile/tile.h>
 
@@ -17,20 +18,17 @@
 
 struct small {
   struct arena *arena;
-  struct diag_engine *diag;
   struct graph *graph;
   struct tensor *in[8], *out[8];
 };
 
 static struct small small_read(const char *parameters, const char *body, const char *results) {
   struct small s = {.arena = arena_create()};
-  s.diag = diag_engine_create(s.arena);
   const char *text = arena_printf(s.arena,
                                   "class small(torch.nn.Module):\n    def forward(self%s%s):\n"
                                   "        %s\n        return (%s,)\n",
                                   *parameters ? ", " : "", parameters, body, results);
-  s.graph = graph_read_fx(s.arena, s.diag, source_create(s.arena, "small.py", str_from(text)));
-  ck_assert_msg(s.graph != NULL, "%s", diag_first_error(s.diag));
+  s.graph = graph_fixture_in(s.arena, "small.py", str_from(text));
   ck_assert(graph_make_inputs(s.graph, NULL, 11, s.in));
   return s;
 }
@@ -50,7 +48,7 @@ static void small_finish(struct small *s) {
 static struct small small_must(const char *parameters, const char *body, const char *results,
                                struct interpret_options options) {
   struct small s = small_read(parameters, body, results);
-  ck_assert_msg(small_run(&s, options), "%s", diag_first_error(s.diag));
+  ck_assert_msg(small_run(&s, options), "%s", diag_first_error(s.graph->diag));
   return s;
 }
 
@@ -192,8 +190,8 @@ START_TEST(errors) {
     set(s.in[s.graph->inputs.len - 1], cases[c].value);
     ck_assert_msg(!small_run(&s, (struct interpret_options){0}), "%s", cases[c].message);
     ck_assert_ptr_null(s.out[0]);
-    ck_assert_int_eq(diag_first_error_code(s.diag), E1010);
-    ck_assert_ptr_nonnull(strstr(diag_first_error(s.diag), cases[c].message));
+    ck_assert_int_eq(diag_first_error_code(s.graph->diag), E1010);
+    ck_assert_ptr_nonnull(strstr(diag_first_error(s.graph->diag), cases[c].message));
     small_finish(&s);
   }
 }
@@ -205,7 +203,7 @@ START_TEST(inputs_are_checked) {
   struct tensor *right = s.in[0], *wrong = tensor_create(DTYPE_F32, 2, other);
   s.in[0] = wrong;
   ck_assert(!small_run(&s, (struct interpret_options){0}));
-  ck_assert_int_eq(diag_first_error_code(s.diag), E1010);
+  ck_assert_int_eq(diag_first_error_code(s.graph->diag), E1010);
   s.in[0] = right;
   tensor_destroy(wrong);
   small_finish(&s);
@@ -220,7 +218,7 @@ START_TEST(sizes_are_bounded) {
   ck_assert_ptr_null(tensor_create(DTYPE_F32, 3, empty));
   struct small s = small_read("", "r = torch.ops.aten.full.default([65536, 65536], 1.0)", "r");
   ck_assert(!small_run(&s, (struct interpret_options){0}));
-  ck_assert_int_eq(diag_first_error_code(s.diag), E1010);
+  ck_assert_int_eq(diag_first_error_code(s.graph->diag), E1010);
   small_finish(&s);
 }
 END_TEST
@@ -469,14 +467,12 @@ START_TEST(sizes_are_inputs) {
       "        return (a, b, f)\n";
   for (int64_t size = 1; size < 6; size++) {
     struct small s = {.arena = arena_create()};
-    s.diag = diag_engine_create(s.arena);
-    s.graph = graph_read_fx(s.arena, s.diag, source_create(s.arena, "small.py", str_from(text)));
-    ck_assert_msg(s.graph != NULL, "%s", diag_first_error(s.diag));
+    s.graph = graph_fixture_in(s.arena, "small.py", str_from(text));
     ck_assert_uint_eq(s.graph->symbols.len, 1);
     ck_assert(graph_make_inputs(s.graph, &size, 1, s.in));
     const struct interpret_options options = {0};
     ck_assert_msg(graph_interpret(s.graph, &options, &size, s.in, s.out), "%s",
-                  diag_first_error(s.diag));
+                  diag_first_error(s.graph->diag));
     // A size that is an input of the text is one of `symbols`, no tensor.
     ck_assert_uint_eq(s.graph->inputs.len, 2);
     ck_assert_int_eq(s.out[0]->numel, 4 * size);

@@ -5,6 +5,7 @@
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
+#include "graph_fixture.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -50,14 +51,11 @@ static unsigned run_folder(const char *folder) {
   ck_assert_msg(d != NULL, "%s", folder);
   for (struct dirent *e; (e = readdir(d));) {
     struct arena *a = arena_create();
-    struct diag_engine *diag = diag_engine_create(a);
     struct str text;
     if (str_ends(str_from(e->d_name), ".py")) {
       const char *path = arena_printf(a, "%s/%s", folder, e->d_name);
       ck_assert_int_eq(file_read(a, path, SOURCE_MAX_BYTES, &text), 0);
-      const struct graph *g = graph_read_fx(a, diag, source_create(a, e->d_name, text));
-      ck_assert_msg(g != NULL, "%s: %s", e->d_name, diag_first_error(diag));
-      run_graph(e->d_name, g);
+      run_graph(e->d_name, graph_fixture_in(a, e->d_name, text));
       count++;
     }
     arena_destroy(a);

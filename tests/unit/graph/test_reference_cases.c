@@ -5,6 +5,7 @@
 #include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 #include "graph/reference/interpret.h"
+#include "graph_fixture.h"
 #include "listed_cases.h"
 
 #include <check.h>
@@ -32,20 +33,17 @@ static void compare(const struct listed_case *c, unsigned i, const struct tensor
 }
 
 static enum operator_id run_case(const struct listed_case *c) {
-  struct arena *a = arena_create();
-  struct diag_engine *diag = diag_engine_create(a);
-  struct strbuf text = {0}, said = {0};
+  struct strbuf text = {0};
   cases_write_graph(&c, 1, &text);
-  struct graph *g = graph_read_fx(
-      a, diag, source_create(a, "case.py", (struct str){strbuf_cstr(&text), text.len}));
+  struct graph_fixture f =
+      graph_fixture_read("case.py", (struct str){strbuf_cstr(&text), text.len});
+  struct graph *g = f.graph;
   struct tensor *in[CASE_TENSORS] = {0}, *out[CASE_TENSORS] = {0};
   for (unsigned i = 0; g && i < c->in_count; i++)
     in[i] = case_tensor(g->inputs.at[i], &c->in[i]);
   const struct interpret_options options = {0};
   bool ok = g && graph_interpret(g, &options, NULL, in, out);
-  if (!ok)
-    diag_render_text(diag, (struct diag_style){0}, &said);
-  ck_assert_msg(ok, "%.*s: %s", STR_ARG(c->call), strbuf_cstr(&said));
+  graph_fixture_require(f.diag, ok, arena_strndup(f.arena, c->call.ptr, c->call.len));
   for (unsigned i = 0; i < c->out_count; i++)
     if (c->out[i].type.len)
       compare(c, i, out[i]);
@@ -54,8 +52,7 @@ static enum operator_id run_case(const struct listed_case *c) {
     tensor_destroy(out[i]);
   }
   strbuf_finish(&text);
-  strbuf_finish(&said);
-  arena_destroy(a);
+  graph_fixture_end(&f);
   return case_operator(c);
 }
 

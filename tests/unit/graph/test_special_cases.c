@@ -7,6 +7,7 @@
 #include "graph/read/fx.h"
 #include "graph/reference/interpret.h"
 #include "graph/run/run.h"
+#include "graph_fixture.h"
 #include "listed_cases.h"
 
 #include <check.h>
@@ -128,15 +129,9 @@ static unsigned run_kernels(struct batch *b) {
 // ---- batches ----
 
 static unsigned run_batch(struct batch *b, unsigned (*how)(struct batch *b)) {
-  struct diag_engine *diag = diag_engine_create(b->arena);
-  struct strbuf text = {0}, said = {0};
+  struct strbuf text = {0};
   cases_write_graph(b->cases, b->count, &text);
-  b->g = graph_read_fx(
-      b->arena, diag,
-      source_create(b->arena, "cases.py", (struct str){strbuf_cstr(&text), text.len}));
-  if (!b->g)
-    diag_render_text(diag, (struct diag_style){0}, &said);
-  ck_assert_msg(b->g != NULL, "%s", strbuf_cstr(&said));
+  b->g = graph_fixture_in(b->arena, "cases.py", (struct str){strbuf_cstr(&text), text.len});
   for (unsigned k = 0, at = 0; k < b->count; k++)
     for (unsigned i = 0; i < b->cases[k]->in_count; i++, at++)
       b->in[at] = case_tensor(b->g->inputs.at[at], &b->cases[k]->in[i]);
@@ -146,7 +141,6 @@ static unsigned run_batch(struct batch *b, unsigned (*how)(struct batch *b)) {
     tensor_destroy(b->out[i]);
   }
   strbuf_finish(&text);
-  strbuf_finish(&said);
   return wrong;
 }
 

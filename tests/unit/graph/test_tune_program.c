@@ -7,6 +7,7 @@
 #include "graph/read/fx.h"
 #include "graph/run/run_internal.h"
 #include "graph/run/run_tune.h"
+#include "graph_fixture.h"
 
 #include <tile/program.h>
 
@@ -107,15 +108,14 @@ END_TEST
 
 static void check_capture(const char *path, const char *target) {
   struct arena *a = arena_create();
-  struct diag_engine *diag = diag_engine_create(a);
   FILE *f = fopen(path, "rb");
   ck_assert_ptr_nonnull(f);
   char *text = arena_array(a, char, SOURCE_MAX_BYTES / 4);
   size_t size = fread(text, 1, SOURCE_MAX_BYTES / 4, f);
   fclose(f);
-  struct graph *g = graph_read_fx(a, diag, source_create(a, path, (struct str){text, size}));
-  struct program *p = g ? program_compile(g, &(struct program_options){.target = target}) : NULL;
-  ck_assert_msg(p != NULL, "%s: %s", path, diag_first_error(diag));
+  struct graph *g = graph_fixture_in(a, path, (struct str){text, size});
+  struct program *p = program_compile(g, &(struct program_options){.target = target});
+  graph_fixture_require(g->diag, p != NULL, path);
   for (size_t i = 0; i < p->kernels.len; i++) {
     struct tune_space space;
     const char *why = p->kernels.at[i]->space ? kernel_space(a, p, p->kernels.at[i], &space) : NULL;
