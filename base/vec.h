@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 
+#include <assert.h>
+
 #define VEC(T)                                                                                     \
   struct {                                                                                         \
     T *at;                                                                                         \
@@ -16,10 +18,15 @@
   (vec_reserve_((a), (void **)&(v)->at, &(v)->cap, (v)->len + 1, sizeof(*(v)->at)),                \
    (void)((v)->at[(v)->len++] = (__VA_ARGS__)))
 #define vec_reserve(a, v, n) vec_reserve_((a), (void **)&(v)->at, &(v)->cap, (n), sizeof(*(v)->at))
-#define vec_pop(v) ((v)->at[--(v)->len])
-#define vec_last(v) ((v)->at[(v)->len - 1])
+// Of an array that is not empty.
+#define vec_pop(v) ((v)->at[(v)->len = vec_last_index_((v)->len)])
+#define vec_last(v) ((v)->at[vec_last_index_((v)->len)])
 
 // Grows *at to a capacity of at least `want` elements of `size` bytes. For the macros.
 void vec_reserve_(struct arena *a, void **at, size_t *cap, size_t want, size_t size);
+static inline size_t vec_last_index_(size_t len) {
+  assert(len > 0);
+  return len - 1;
+}
 
 #endif

@@ -9,13 +9,13 @@
 static void print_page(struct strbuf *out) {
   strbuf_puts(
       out, "# Limits\n\n"
-           "Made from `base/limits.def`; after a change of it write this page again by\n"
+           "Generated from `base/limits.def`; regenerate with\n"
            "`build/tests/unit/base/limits-page docs/limits.md --update`.\n\n"
-           "What is beyond a limit is refused with the code of the row. Messages of E0950 say what "
-           "was counted and what to do\ninstead; `tilec` ends with status 75, calls from C with "
-           "`TILE_LIMIT`. Within the limits a compilation takes seconds\nand some hundred MiB at "
-           "most; `tests/limits/` has the inputs that are small to write and large to compile.\n\n"
-           "| what is counted | at most | code | instead |\n|---|---|---|---|\n");
+           "A program beyond a limit is refused with the code in its row. E0950 messages name the "
+           "limit and an alternative;\n`tilec` ends with status 75, C calls with `TILE_LIMIT`. "
+           "Within the limits a compilation takes seconds and at most a few\nhundred MiB; "
+           "`tests/limits/` has small inputs that are expensive to compile.\n\n"
+           "| limit | at most | code | instead |\n|---|---|---|---|\n");
   for (int i = 0; i < LIMIT_COUNT; i++) {
     const struct limit_row *r = limit_row((enum limit_id)i);
     strbuf_printf(out, "| %s | %llu | %s | %s |\n", r->what, r->value, r->code, r->instead);

@@ -9,9 +9,9 @@
 
 // How an operator gets to kernels.
 static const char *const ways[OPERATOR_COUNT] = {
-#define PRIMITIVE(id) [OP_##id] = "itself",
-#define NORMAL(id, function) [OP_##id] = "itself",
-#define DECOMPOSE(id, function) [OP_##id] = "written out",
+#define PRIMITIVE(id) [OP_##id] = "directly",
+#define NORMAL(id, function) [OP_##id] = "directly",
+#define DECOMPOSE(id, function) [OP_##id] = "decomposed",
 #include "graph/passes/lowering.def"
 };
 
@@ -38,7 +38,7 @@ static void print_class(enum operator_class class, struct strbuf *out) {
   static const char *const dtypes[] = {[PROMOTE_SAME] = "promoted",
                                        [PROMOTE_FLOAT] = "promoted to float",
                                        [PROMOTE_BOOL] = "bool",
-                                       [PROMOTE_FIRST] = "of the first",
+                                       [PROMOTE_FIRST] = "as the first",
                                        [PROMOTE_RULE] = "by rule"};
   for (unsigned id = 0; id < OPERATOR_COUNT; id++) {
     const struct operator_row *row = operator_row((enum operator_id)id);
@@ -55,9 +55,9 @@ static void print_class(enum operator_class class, struct strbuf *out) {
 }
 
 static void print_composed(struct strbuf *out) {
-  strbuf_puts(
-      out, "\n## composed\n\nThese are written out where they are read or captured; printed graphs "
-           "show what of.\n\n| operator | parameters | results |\n|---|---|---|\n");
+  strbuf_puts(out, "\n## composed\n\nReading or capturing a graph replaces these by the operators "
+                   "above; printed graphs show "
+                   "them.\n\n| operator | parameters | results |\n|---|---|---|\n");
   for (unsigned id = OPERATOR_COUNT; id < OPERATOR_ALL; id++) {
     const struct operator_row *row = operator_row((enum operator_id)id);
     strbuf_printf(out, "| `%s` | ", row->name);
@@ -70,22 +70,21 @@ static void print_composed(struct strbuf *out) {
 }
 
 static void print_page(struct strbuf *out) {
-  strbuf_printf(out,
-                "# Operators of tensor graphs\n\n"
-                "Made from `graph/ir/graph_operators.def`, `graph/ir/composed.def` and "
-                "`graph/passes/lowering.def`; "
-                "after a change of those write it again by\n"
-                "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"
-                "There are %d, and %d that are composed of them (at the end). Names, parameters "
-                "and results are PyTorch's. Parameters behind `*` "
-                "are passed by name.\n"
-                "The dtype of results: *promoted* is PyTorch's promotion of the operands, where "
-                "tensors without dimensions\n"
-                "and numbers are weak; *promoted to float* makes f32 of integers. Kernels: an "
-                "operator is lowered *itself*, or\n"
-                "is *written out* as others first. Names with `tile.` are made by passes; no graph "
-                "is read with them.\n",
-                OPERATOR_COUNT, OPERATOR_ALL - OPERATOR_COUNT);
+  strbuf_printf(
+      out,
+      "# Operators of tensor graphs\n\n"
+      "Generated from `graph/ir/graph_operators.def`, `graph/ir/composed.def` and "
+      "`graph/passes/lowering.def`; regenerate with\n"
+      "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"
+      "There are %d operators, and %d composed ones (at the end). Names, parameters and "
+      "results are PyTorch's. Parameters after `*` are keyword-only.\n"
+      "dtype of the results: *promoted* is PyTorch's type promotion, in which numbers and "
+      "tensors without dimensions\n"
+      "are weak; *promoted to float* converts integers to f32. Kernels: an operator is "
+      "lowered *directly*, or is first\n"
+      "*decomposed* into others. Passes create the `tile.` operators; graphs cannot "
+      "contain them.\n",
+      OPERATOR_COUNT, OPERATOR_ALL - OPERATOR_COUNT);
   for (int class = CLASS_POINTWISE; class <= CLASS_MUTATE; class ++)
     print_class((enum operator_class) class, out);
   print_composed(out);
