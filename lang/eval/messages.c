@@ -69,9 +69,9 @@ void eval_remark(struct eval *e, struct span at, const char *topic, const char *
 bool eval_enter(struct eval *e, struct span at) {
   if (e->depth++ < EVAL_MAX_DEPTH)
     return true;
-  struct diag *d = eval_error(
-      e, at, E0307, "more than %d expressions and statements in each other after inlining",
-      EVAL_MAX_DEPTH);
+  struct diag *d =
+      eval_error(e, at, E0307, "more than %d nested expressions and statements after inlining",
+                 EVAL_MAX_DEPTH);
   diag_help(d, "name intermediate results; a function that calls itself needs a condition known at "
                "compile time that ends the recursion");
   e->depth--;

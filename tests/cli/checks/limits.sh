@@ -42,7 +42,7 @@ check 'limit: outputs' 75 'more than 16384 inputs, or outputs, of a graph \[E095
   printf '        return (v1'; printf ', v%d' $(seq 2 10001); printf ')\n'; } > stages.py
 check 'limit: loops of a graph' 75 'more than 10000 loops that a graph needs before they are fused \[E0950\]' --graph stages.py --emit=tile
 { printf 'def k(x: ptr[f32]):\n  y = 0'; head -c 2200000 /dev/zero | sed 's/\x0/+1/g'; echo; } > tokens.tile
-check 'limit: tokens' 75 'more than 4194304 names, numbers, operators and line ends of a source \[E0950\]' tokens.tile --target=sm_80
+check 'limit: tokens' 75 'more than 4194304 tokens of a source \[E0950\]' tokens.tile --target=sm_80
 
 # A chain of operators has the limit of docs/limits.md, and no smaller one.
 sum_of() { printf 'def k(x: ptr[f32]):\n  y = load(x)\n  store(x, y'; printf ' + y%.0s' $(seq "$1"); printf ')\n'; }
@@ -51,5 +51,5 @@ check 'limit: 990 operators in a chain are below it' 0 '!error' chain.tile --tar
 sum_of 1001 > chain.tile
 check 'limit: 1001 operators in a chain' 75 'error: this expression has more than 1000 levels \[E0902\]' chain.tile --target=sm_80
 { printf 'def k(x: ptr[f32]):\n  y = load(x)\n  store(x, y'; printf '.to(f32)%.0s' $(seq 450); printf ')\n'; } > calls.tile
-check 'limit: expressions in each other' 1 'more than 900 expressions and statements in each other after inlining \[E0307\]
+check 'limit: expressions in each other' 1 'more than 900 nested expressions and statements after inlining \[E0307\]
 help: name intermediate results' calls.tile --target=sm_80
