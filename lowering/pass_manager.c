@@ -210,8 +210,8 @@ static bool run_checked(struct run *r, const struct pass *pass, enum pass_result
             : *ret == PASS_CHANGED ? "changed"
                                    : "unchanged");
   if (*ret == PASS_UNCHANGED && !same) {
-    diag_error(r->p->c->diag, SPAN_NONE, E0990, "pass `%s` changed the IR and said that it did not",
-               pass->flag);
+    diag_error(r->p->c->diag, SPAN_NONE, E0990,
+               "pass `%s` changed the IR but returned \"unchanged\"", pass->flag);
     return false;
   }
   return true;

@@ -138,7 +138,7 @@ tile_status tile_pack_verify(const tile_pack *pack) {
     uint64_t begin = (uint64_t)((const uint8_t *)code - pack->data);
     if (!all_zero(pack, end, begin))
       return status_set(TILE_INVALID_ARGUMENT,
-                        "this is no sound pack: there is something between its codes");
+                        "invalid pack: there are bytes between its code objects");
     end = begin + size;
   }
   return TILE_OK;

@@ -9,7 +9,7 @@
 #define MAX_ENTRIES (1u << 20) // of one table
 
 static tile_status unsound(const char *what) {
-  return status_set(TILE_INVALID_ARGUMENT, "this is no sound pack: %s", what);
+  return status_set(TILE_INVALID_ARGUMENT, "invalid pack: %s", what);
 }
 
 static void index_hash(const uint8_t *data, size_t index_bytes, uint8_t digest[32]) {

@@ -190,7 +190,7 @@ static tile_status check_cover(tile_weights *w, const char *path, struct str dat
     at += sorted[i].size;
   }
   return at == data.ptr + data.len ? TILE_OK
-                                   : malformed(path, "there are bytes behind the last tensor");
+                                   : malformed(path, "there are bytes after the last tensor");
 }
 
 static tile_status read_safetensors(tile_weights *w, const char *path) {

@@ -107,7 +107,7 @@ static int check_options(struct tool *t) {
     return EXIT_USAGE;
   }
   if (is_binary(t) && !t->o.output && !t->o.json && isatty(STDOUT_FILENO)) {
-    diag_help(diag_error(t->diag, SPAN_NONE, E0703, "machine code is not for terminals"),
+    diag_help(diag_error(t->diag, SPAN_NONE, E0703, "machine code cannot be written to a terminal"),
               "name a file: `-o %s`",
               t->o.artifact == ARTIFACT_PACK ? "kernels.tpk" : "kernel.cubin");
     return EXIT_USAGE;

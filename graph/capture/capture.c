@@ -149,7 +149,7 @@ tile_value *tile_graph_input(tile_graph *g, const char *name, tile_type dtype, i
 static bool is_own(tile_graph *g, const tile_value *v, const char *what) {
   if (v && v->graph == g)
     return true;
-  capture_fail(g, TILE_INVALID_ARGUMENT, v ? "%s is of another graph" : "%s is NULL", what);
+  capture_fail(g, TILE_INVALID_ARGUMENT, v ? "%s belongs to another graph" : "%s is NULL", what);
   return false;
 }
 

@@ -28,7 +28,7 @@ tile_status capture_fail_diag(tile_graph *g) {
 
 bool capture_is_open(tile_graph *g) {
   if (g->status == TILE_OK && g->is_closed)
-    capture_fail(g, TILE_INVALID_ARGUMENT, "the graph was compiled and takes no more changes");
+    capture_fail(g, TILE_INVALID_ARGUMENT, "the graph was compiled; it cannot be changed");
   else if (g->status != TILE_OK)
     capture_fail(g, g->status, "%s", "");
   return g->status == TILE_OK;

@@ -27,7 +27,7 @@ const struct expr *capture_size(tile_graph *g, int64_t number) {
   size_t i = (size_t)(number - FIRST_SIZE);
   if (i < g->sizes.len)
     return g->sizes.at[i];
-  capture_fail(g, TILE_INVALID_ARGUMENT, "a size of another graph, or of none");
+  capture_fail(g, TILE_INVALID_ARGUMENT, "the size belongs to no graph or to another one");
   return NULL;
 }
 
@@ -50,7 +50,7 @@ void tile_graph_set_likely_size(tile_graph *g, int64_t size, int64_t likely) {
   const struct expr *e = capture_size(g, size);
   if (e && (e->kind != EXPR_SYMBOL || !graph_set_likely_size(g->g, e->symbol->name, likely)))
     capture_fail(g, TILE_INVALID_ARGUMENT,
-                 "%" PRId64 " is not likely: no size, or out of its range", likely);
+                 "%" PRId64 " is not a size, or is outside the range of this one", likely);
 }
 
 typedef const struct expr *(*size_fn)(struct exprs *x, const struct expr *a, const struct expr *b);

@@ -201,7 +201,7 @@ static tile_status add_output(struct variant *v, size_t i, tile_value *out,
                ? tile_graph_status(g)
                : capture_fail(g, TILE_INVALID_ARGUMENT, "the function did not set output %zu", i);
   if (out->graph != g)
-    return capture_fail(g, TILE_INVALID_ARGUMENT, "output %zu is of another graph", i);
+    return capture_fail(g, TILE_INVALID_ARGUMENT, "output %zu belongs to another graph", i);
   if (out->v->dtype != t->dtype || out->v->rank != t->rank)
     return capture_fail(g, TILE_INVALID_ARGUMENT,
                         "output %zu is %s of rank %u, but the function gives %s of rank %u", i,

@@ -206,7 +206,7 @@ static bool need_precision(struct eval *e, struct call *c, struct type a, const 
   if (old && **ret) {
     struct diag *d =
         eval_error(e, c->args[4].at, E0501, "`allow_tf32` and `input_precision` of one `tl.dot`");
-    diag_help(d, "`input_precision` says it all: leave out `allow_tf32`");
+    diag_help(d, "`input_precision` replaces `allow_tf32`: omit `allow_tf32`");
     return false;
   }
   if (!**ret && !old && a.dtype == DTYPE_F32)

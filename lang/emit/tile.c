@@ -111,7 +111,7 @@ static bool subscript_fits(struct eval *e, const struct expr *x, struct value v,
     if (v.type.ptr && !v.type.rank)
       diag_help(d, "load what it points to: `tl.load(x + i)`");
     else
-      diag_help(d, "each stands for one axis of the tile; `None` for a new one");
+      diag_help(d, "each index is one axis of the tile; `None` adds an axis");
     return false;
   }
   if (v.type.rank + added > TYPE_MAX_RANK) {

@@ -89,7 +89,7 @@ static void parse_param(struct parser *p, enum token_kind end, param_vec *params
   if (parser_peek(p) == TOK_NAME && end == TOK_RPAREN && !param.annotation && !p->panic) {
     struct str name = parser_token_text(p);
     struct diag *d = parser_error(p, parser_span_from(p, first), E0109,
-                                  "the type stands behind the name of a parameter");
+                                  "the type follows the name of a parameter");
     diag_help(d, "write `%.*s: i32` or another type", STR_ARG(name));
   }
   param.span = parser_span_from(p, first);

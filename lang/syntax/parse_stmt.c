@@ -197,7 +197,7 @@ static struct stmt *parse_expression_statement(struct parser *p) {
     s = stmt_new(p, STMT_EXPR, first);
     s->expr = e;
     if (e->kind == EXPR_WALRUS && !e->in_parens)
-      diag_help(parser_report(p, e->span, E0115, "`:=` stands inside expressions only"),
+      diag_help(parser_report(p, e->span, E0115, "`:=` is allowed only inside expressions"),
                 "write `%s = ...`", e->walrus.name);
     else if (e->kind == EXPR_YIELD || e->kind == EXPR_AWAIT)
       parser_report(p, e->span, E0111, "%s is not part of the language", expr_kind_text(e));
