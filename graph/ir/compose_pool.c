@@ -54,8 +54,9 @@ struct windows {
 };
 
 // 1 / the number of elements in each window, along one dimension.
-static struct value *share(struct build *b, const struct windows *w, const struct expr *outputs,
-                           const struct expr *inputs, enum dtype t) {
+static struct value *reciprocal_counts(struct build *b, const struct windows *w,
+                                       const struct expr *outputs, const struct expr *inputs,
+                                       enum dtype t) {
   if (w->has_divisor)
     return NULL;
   struct value *start = integers(b, outputs, -w->padding, w->step, true);
@@ -72,7 +73,7 @@ static struct value *from_windows(struct build *b, struct value *g, uint32_t dim
   if (!g)
     return NULL;
   const struct expr *outputs = g->shape[dim];
-  struct value *by = share(b, w, outputs, inputs, g->dtype);
+  struct value *by = reciprocal_counts(b, w, outputs, inputs, g->dtype);
   if (by)
     g = build_mul(b, g, build_along(b, build_squeeze(b, by, 1), dim, g->rank));
   struct value *at = build_sub(b, integers(b, inputs, w->padding, 1, false),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous copies into rings, written by hand and run on the CPU: right ones give what they
-// should, and one that lacks a wait, a barrier or a buffer computes something else and is found.
+// Asynchronous copies into rings, written by hand and run on the CPU: correct kernels give the
+// expected results; a missing wait, barrier or buffer changes the results and is reported.
 #include "cpu_run.h"
 #include "jit/orc.h"
 #include "lowering/analysis/async_copy.h"
@@ -16,7 +16,7 @@ static struct cpu_run run;
 static void open_run(void) { cpu_run_open(&run); }
 static void close_run(void) { cpu_run_close(&run); }
 
-// ---- from text to a launch; the barriers are those of the text ----
+// ---- compiling and launching; no barriers are inserted ----
 
 static tile_status launch(const char *ir, bool check, void *const *values) {
   struct pass_session s = pass_session_open(ir);
@@ -54,7 +54,7 @@ struct ring {
 
 static void put(struct strbuf *b, const char *text) { strbuf_puts(b, text); }
 
-// Copies tile %t<name>, which is a value, to buffer %b<name>.
+// Copies the tile with index %t<name> to buffer %b<name>.
 static void put_copy(struct strbuf *b, const char *name) {
   strbuf_printf(b,
                 "%%s%s = arith.muli %%t%s, %%size : i32\n"
@@ -95,7 +95,7 @@ static const char *head(unsigned copies, const struct ring *r) {
       r->pointers, r->mask, r->stages - 1, copies, copies);
 }
 
-// Each element type stands where the text says !e.
+// Replaces !e in the text by the element type.
 static char *with_elements(const char *text, const char *element) {
   struct strbuf b = {0};
   for (; *text; text++)
@@ -108,8 +108,8 @@ static char *with_elements(const char *text, const char *element) {
   return done;
 }
 
-// q = p up to element `end`, then zeros, tile by tile through a ring; other threads store than
-// copy.
+// q = p up to element `end`, then zeros, tile by tile through a ring. The threads that store an
+// element are not those that copied it.
 static char *kernel(const struct ring *r) {
   struct strbuf b = {0};
   unsigned copies = r->defect == SMALL_RING ? r->stages - 1 : r->stages;
@@ -141,7 +141,7 @@ static char *kernel(const struct ring *r) {
   return text;
 }
 
-// The line of the text's last `what`.
+// The line number of the last occurrence of `what` in the text.
 static uint32_t line_of(const char *text, const char *what) {
   uint32_t line = 1, last = 0;
   for (const char *s = text; *s; s++) {
@@ -222,7 +222,7 @@ START_TEST(rings_are_right) {
 }
 END_TEST
 
-// The first violation of a launch with the defect, which also shows in the result without checks.
+// The first violation of a checked launch with the defect. Without checks the result is wrong.
 static struct cpu_violation violation_of(unsigned stages, enum defect defect, const char **ret_ir) {
   struct ring r = {
       .stages = stages, .element = "i32", .pointers = 16, .mask = 16, .defect = defect};
@@ -316,7 +316,7 @@ END_TEST
 
 // ---- parts and transposes of a swizzled buffer ----
 
-// The part at (row, col) of a buffer of 32 x 64 halves, or of its transpose, becomes q row by row.
+// The part at (row, col) of a buffer of 32 x 64 f16, or of its transpose, becomes q row by row.
 static char *part_kernel(bool turned, int row, int col, int rows, int cols, const char *layout) {
   char *shape = arena_printf(run.arena, turned ? "64x32" : "32x64");
   return arena_printf(
@@ -396,7 +396,7 @@ START_TEST(parts_of_buffers) {
 }
 END_TEST
 
-// ---- how wide copies are ----
+// ---- widths of copies ----
 
 struct found {
   struct ir_context *c;
@@ -410,7 +410,7 @@ static bool see_copy(MlirOperation op, void *user) {
   return true;
 }
 
-// why: a part of the reason where it is not a copy of the hardware.
+// why: part of the reason why it is no cp.async; NULL: it is one.
 static void expect_width(const char *ir, unsigned bytes, const char *why) {
   struct pass_session s = pass_session_open(ir);
   struct ir_context *c = s.context.c;
