@@ -14,7 +14,7 @@
 
 static struct captures captures;
 
-// What interpreting the loops costs, about.
+// An estimate of the cost of interpreting the loops.
 static double work_of(const struct loops *l) {
   double work = 0;
   for (size_t i = 0; i < l->stages.len; i++) {
