@@ -9,7 +9,9 @@ enum {
   WGMMA_WARPS = 4, // a warpgroup
   WGMMA_M = 64,
   WGMMA_MAX_N = 256,
-  WGMMA_K_BYTES = 32 // of a row of A: 16 elements of 16 bits
+  WGMMA_K_BYTES = 32,    // of a row of A: 16 elements of 16 bits
+  WGMMA_MAX_PENDING = 7, // of wgmma.wait_group
+  WGMMA_IN_FLIGHT = 3    // groups that the compiler leaves in flight after a product
 };
 
 #endif

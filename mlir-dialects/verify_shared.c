@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of matrix products, of buffers in shared memory and of the copies that fill them.
+#include "base/wgmma.h"
 #include "mlir-dialects/verify_needs.h"
 
 static MlirType bare(MlirType t) { return type_with_encoding(t, mlirAttributeGetNull()); }
@@ -93,6 +94,11 @@ static bool want_pending(struct checked *k) {
   return want_i32(k, "pending", &pending) && (pending >= 0 || wrong(k, "has a negative `pending`"));
 }
 
+static bool want_pending_products(struct checked *k) {
+  return want_pending(k) && (op_attr_int(k->op, "pending", 0) <= WGMMA_MAX_PENDING ||
+                             wrong(k, "has a `pending` above %d", WGMMA_MAX_PENDING));
+}
+
 static bool check_async_wait(struct checked *k) {
   for (intptr_t i = 0; i < operand_count(k); i++)
     if (!want_buffer(k, operand_type(k, i)))
@@ -132,11 +138,11 @@ static bool check_warp_group_dot(struct checked *k) {
   return want_buffer(k, operand_type(k, 1)) &&
          want_product(k, tile_of(k, operand_type(k, 0)), tile_of(k, operand_type(k, 1)),
                       operand_type(k, 2)) &&
-         want_pending(k);
+         want_pending_products(k);
 }
 
 static bool check_warp_group_dot_wait(struct checked *k) {
-  return want_equal(k, result_type(k), operand_type(k, 0)) && want_pending(k);
+  return want_equal(k, result_type(k), operand_type(k, 0)) && want_pending_products(k);
 }
 
 static bool check_dot(struct checked *k) {

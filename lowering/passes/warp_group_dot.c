@@ -16,6 +16,7 @@
 //
 // Its operands have to be in buffers that the next iteration does not write before its product.
 #include "base/vec.h"
+#include "base/wgmma.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
 #include "lowering/analysis/loop_accumulator.h"
@@ -150,8 +151,8 @@ static void wait_behind(struct state *s, MlirOperation loop, intptr_t carried) {
   mlirOperationSetOperand(mlirOpResultGetOwner(complete), 0, sum);
 }
 
-// With n products of a loop in flight each waits for those of the iteration before: n - 1 of them
-// at most, and itself, may be under way behind it.
+// After each of n products at most n groups stay in flight, and no more than the barrier plan
+// tracks: all of the previous iteration are complete when the last product was issued.
 static void keep_in_flight(struct state *s, MlirOperation loop) {
   VEC(MlirOperation) in_flight = {0};
   for (size_t i = 0; i < s->products.len; i++) {
@@ -160,9 +161,10 @@ static void keep_in_flight(struct state *s, MlirOperation loop) {
         may_stay_in_flight(s, loop, product))
       vec_push(s->p->scratch, &in_flight, product);
   }
+  int32_t pending = in_flight.len < WGMMA_IN_FLIGHT ? (int32_t)in_flight.len : WGMMA_IN_FLIGHT;
   for (size_t i = in_flight.len; i-- > 0;) {
     mlirOperationSetAttributeByName(in_flight.at[i], mlirStringRefCreateFromCString("pending"),
-                                    attr_i32(s->c, (int32_t)in_flight.len));
+                                    attr_i32(s->c, pending));
     wait_behind(s, loop, loop_accumulator(loop, in_flight.at[i]));
   }
 }

@@ -5,10 +5,12 @@
 #ifndef TILE_LOWERING_PLAN_BARRIER_PLAN_H
 #define TILE_LOWERING_PLAN_BARRIER_PLAN_H
 
+#include "base/wgmma.h"
 #include "lowering/analysis/intervals.h"
 #include "lowering/analysis/shared_effects.h"
 
-enum { PRODUCT_AGES = 4 };
+// Groups in flight, and the older ones that a wait completes.
+enum { PRODUCT_AGES = WGMMA_IN_FLIGHT + 1 };
 
 // Accesses since the last barrier, and those that barriers do not end.
 struct pending {

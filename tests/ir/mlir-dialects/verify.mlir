@@ -12,6 +12,10 @@ module {
     %d = "tile.reduce"(%t) {axis = 0 : i32, combine = @one, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<32xf32>) -> f32
     // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tilegpu.local_alloc` needs a tile laid out in shared memory, not `!tilegpu.memdesc<tensor<32xf32>>` [E0602]
     %e = "tilegpu.local_alloc"() : () -> !tilegpu.memdesc<tensor<32xf32>>
+    // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tilegpu.warp_group_dot_wait` has a `pending` above 7 [E0602]
+    %f = "tilegpu.warp_group_dot_wait"(%t) {pending = 8 : i32} : (tensor<32xf32>) -> tensor<32xf32>
+    // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tilegpu.async_wait` has a negative `pending` [E0602]
+    "tilegpu.async_wait"() {pending = -1 : i32} : () -> ()
     return
   }
   func.func private @one(%x: f32) -> f32 {

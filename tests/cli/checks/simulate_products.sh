@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# Products by wgmma in the simulator, with all checks, against the CPU: several accumulators of a loop in
+# flight at once, more than the compiler leaves in flight, and operands of 8 and 32 bits.
+
+cat > several.tile << 'TILE'
+@jit
+def several(a: ptr[f16] % 16, b: ptr[f16] % 16, out: ptr[f32] % 16, K: i32 % 16, N: constexpr):
+    m = arange(0, 64)
+    n = arange(0, 16)
+    k = arange(0, 32)
+    p = zeros([64, 16], f32)
+    q = zeros([64, 16], f32)
+    r = zeros([64, 16], f32)
+    s = zeros([64, 16], f32)
+    t = zeros([64, 16], f32)
+    for i in range(0, K, 32):
+        x = load(a + m[:, None] * K + i + k[None, :])
+        w = b + (i + k[:, None]) * 80 + n[None, :]
+        p = dot(x, load(w), p)
+        if N > 1:
+            q = dot(x, load(w + 16), q)
+            r = dot(x, load(w + 32), r)
+        if N > 3:
+            s = dot(x, load(w + 48), s)
+            t = dot(x, load(w + 64), t)
+    o = out + m[:, None] * 80 + n[None, :]
+    store(o, p)
+    store(o + 16, q)
+    store(o + 32, r)
+    store(o + 48, s)
+    store(o + 64, t)
+TILE
+cat > narrow.tile << 'TILE'
+@jit
+def narrow(a, b, out, K: i32 % 16, KB: constexpr):
+    m = arange(0, 64)
+    n = arange(0, 32)
+    k = arange(0, KB)
+    acc = zeros([64, 32], out.dtype.element_ty)
+    for s in range(0, K, KB):
+        x = load(a + m[:, None] * K + s + k[None, :])
+        y = load(b + n[None, :] * K + s + k[:, None])
+        acc = dot(x, y, acc, input_precision="tf32")
+    store(out + m[:, None] * 32 + n[None, :], acc)
+TILE
+
+agree() { # agree NAME FILE INSTRUCTION ARGUMENTS...
+  local name=$1 file=$2 instruction=$3
+  shift 3
+  check "simulated: $name on the CPU" 0 'out' --run "$file" --target cpu --grid 1 --out out=@products.npy "$@"
+  check "simulated: $name" 0 'out +as expected: ' --run "$file" --target sm_90a --simulate --check --grid 1 --expect out=@products.npy --rtol 1e-4 --atol 1e-3 "$@"
+  check "wgmma: $name" 0 "$instruction" --run "$file" --target sm_90a --simulate --grid 1 --explain-perf "$@"
+}
+
+for accumulators in 1 3 5; do
+  for stages in 2 3 4; do
+    agree "$accumulators products, $stages stages" several.tile 'wgmma.m64n16k16' -D N=$accumulators --num-stages $stages --arg 'a=f16[64x160]:rand(1)' \
+      --arg 'b=f16[160x80]:rand(2)' --arg 'out=f32[64x80]:zeros' --arg K=160
+  done
+done
+agree "products of i8" narrow.tile 'wgmma.m64n32k32' -D KB=64 --arg 'a=i8[64x256]:rand(1,-9,9)' --arg 'b=i8[32x256]:rand(2,-9,9)' \
+  --arg 'out=i32[64x32]:zeros' --arg K=256
+agree "products of tf32" narrow.tile 'wgmma.m64n32k8' -D KB=32 --arg 'a=f32[64x160]:rand(1)' --arg 'b=f32[32x160]:rand(2)' \
+  --arg 'out=f32[64x32]:zeros' --arg K=160
