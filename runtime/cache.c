@@ -222,7 +222,7 @@ static enum read_result read_entry(int fd, struct arena *a, const uint8_t key[32
 // Renames a file that cannot be removed, so that an entry can be stored under its name.
 static void move_away(int folder, const char *file) {
   char name[64];
-  snprintf(name, sizeof name, "aside-%.40s", file);
+  snprintf(name, sizeof name, "moved-%.40s", file);
   if (renameat(folder, file, folder, name) != 0)
     debug_log(DEBUG_CACHE, "%s is in the way: %s", file, strerror(errno));
 }

@@ -35,8 +35,8 @@ static void bind_all(struct drive *d, const struct lang_unit *m, char choice,
   struct lang_param *params;
   size_t count = 0;
   const char *name;
-  struct diag_engine *aside = diag_engine_create(d->arena);
-  if (!lang_kernel_params(d->arena, aside, m, r->kernel, &name, &params, &count))
+  struct diag_engine *ignored = diag_engine_create(d->arena);
+  if (!lang_kernel_params(d->arena, ignored, m, r->kernel, &name, &params, &count))
     return;
   r->bindings = arena_array(d->arena, struct lang_binding, count + 1);
   for (size_t i = 0; i < count; i++)
@@ -65,8 +65,8 @@ void drive_source(const uint8_t *data, size_t size, enum emit_kind emit) {
                               .emit = emit,
                               .is_detached = true,
                               .static_print = &printed};
-  struct diag_engine *aside = diag_engine_create(d.arena);
-  struct lang_unit *m = lang_unit_read(d.arena, aside, r.source);
+  struct diag_engine *ignored = diag_engine_create(d.arena);
+  struct lang_unit *m = lang_unit_read(d.arena, ignored, r.source);
   const char *const *names;
   size_t count = m ? lang_kernels(m, &names) : 0;
   if (count)

@@ -17,7 +17,7 @@ struct scenario {
   const char *words[MAX_WORDS];
   tile_status (*call)(void);
   const char *setup[MAX_WORDS]; // tilec is called with these before, without failures
-  const char *spare; // files with this in front need not be there, those of a cache aside
+  const char *spare; // files with this prefix may be missing: entries of a cache
   bool is_timed;     // output has times, which differ from run to run: files are not compared
 };
 

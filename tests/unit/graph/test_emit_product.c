@@ -28,10 +28,10 @@ static void check(const char *text, double allowed, const char *name) {
 
 // ---- sizes, dtypes, strides ----
 
-static void check_product(const char *t, int m, int n, int k, bool turned) {
+static void check_product(const char *t, int m, int n, int k, bool transposed) {
   char text[2000], name[80];
-  snprintf(name, sizeof name, "%s %dx%dx%d%s", t, m, n, k, turned ? " turned" : "");
-  if (turned)
+  snprintf(name, sizeof name, "%s %dx%dx%d%s", t, m, n, k, transposed ? " transposed" : "");
+  if (transposed)
     TEXT(HEAD "a: \"%s[%d, %d]\", b: \"%s[%d, %d]\"):\n" LINE
               "c = torch.ops.aten.permute.default(a, [1, 0])\n" LINE
               "d = torch.ops.aten.permute.default(b, [1, 0])\n" LINE

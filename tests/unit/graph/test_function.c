@@ -169,14 +169,14 @@ static tile_status identity_and_twice(tile_graph *g, tile_value *const *in, size
 START_TEST(strides) {
   struct fixture *f = fixture(identity_and_twice);
   float x[24], y[3][24];
-  const int64_t shape[] = {4, 6}, turned[] = {1, 4}, loose[] = {6, 1};
+  const int64_t shape[] = {4, 6}, transposed[] = {1, 4}, loose[] = {6, 1};
   fill(x, 24, 0);
   for (int k = 0; k < 2; k++) {
     tile_tensor in = matrix(x, shape), out[3];
-    in.strides = k ? turned : loose;
+    in.strides = k ? transposed : loose;
     for (int i = 0; i < 3; i++)
       out[i] = matrix(y[i], shape);
-    out[2].strides = turned;
+    out[2].strides = transposed;
     memset(y, 0, sizeof y);
     ok(tile_captured_call(f->f, NULL, &in, 1, out, 3));
     for (int r = 0; r < 4; r++)

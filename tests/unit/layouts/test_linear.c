@@ -164,7 +164,7 @@ START_TEST(shapes) {
       order[d] = order[other];
       order[other] = t;
     }
-    struct linear_layout turned = ll_transpose_outs(&l, order);
+    struct linear_layout transposed = ll_transpose_outs(&l, order);
     unsigned at_dim = random_below(&r, l.out_count + 1), dropped = random_below(&r, l.out_count);
     wider = ll_insert_out(&l, at_dim);
     back = ll_remove_out(&wider, at_dim);
@@ -182,9 +182,9 @@ START_TEST(shapes) {
       ll_apply(&l, index, at);
       EXPECT(element_at(&reshaped, index) == element_at(&l, index));
       EXPECT(element_at(&flat, index) == element_at(&l, index));
-      ll_apply(&turned, index, to);
+      ll_apply(&transposed, index, to);
       for (unsigned d = 0; d < l.out_count; d++)
-        EXPECT(to[d] == at[order[d]] && turned.out_bits[d] == l.out_bits[order[d]]);
+        EXPECT(to[d] == at[order[d]] && transposed.out_bits[d] == l.out_bits[order[d]]);
       ll_apply(&narrower, index, to);
       for (unsigned d = 0; d < kept; d++)
         EXPECT(to[d] == at[all[d]]);

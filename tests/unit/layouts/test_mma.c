@@ -143,8 +143,8 @@ START_TEST(wgmma_accumulator) {
 }
 END_TEST
 
-// Operand A of wgmma in registers: the mma.sync fragment in each warp's 16 rows. B, which wgmma reads
-// from shared memory, as mma.sync would have it: all columns in each warp.
+// Operand A of wgmma in registers: the mma.sync fragment in each warp's 16 rows. B, which wgmma
+// reads from shared memory, as mma.sync would have it: all columns in each warp.
 START_TEST(wgmma_operands) {
   struct arena *a = arena_create();
   const char *mma = "mma<{version=3, instr_shape=[16,64,16], warps_per_cta=[4,1]}>";
@@ -188,8 +188,8 @@ START_TEST(ldmatrix_tile) {
   ck_assert_uint_eq(ll_in_bits(&q, LL_LANE), 0);
   l = linear_must(a, arena_printf(a, "dot_op<{op_idx=1, k_width=2, parent=%s}>", mma), 2, b_shape);
   ck_assert(!ll_divide_left(&l, &tile, &q)); // B's rows are K: its columns make the tile
-  struct linear_layout turned = ll_transpose_outs(&l, (unsigned[]){1, 0});
-  ck_assert(ll_divide_left(&turned, &tile, &q));
+  struct linear_layout transposed = ll_transpose_outs(&l, (unsigned[]){1, 0});
+  ck_assert(ll_divide_left(&transposed, &tile, &q));
   l = linear_must(a, arena_printf(a, "dot_op<{op_idx=0, k_width=1, parent=%s}>", mma), 2, a_shape);
   ck_assert(!ll_divide_left(&l, &tile, &q));
   arena_destroy(a);

@@ -317,8 +317,9 @@ END_TEST
 // ---- parts and transposes of a swizzled buffer ----
 
 // The part at (row, col) of a buffer of 32 x 64 f16, or of its transpose, becomes q row by row.
-static char *part_kernel(bool turned, int row, int col, int rows, int cols, const char *layout) {
-  char *shape = arena_printf(run.arena, turned ? "64x32" : "32x64");
+static char *part_kernel(bool transposed, int row, int col, int rows, int cols,
+                         const char *layout) {
+  char *shape = arena_printf(run.arena, transposed ? "64x32" : "32x64");
   return arena_printf(
       run.arena,
       "#a = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [4, 8], "
@@ -354,22 +355,22 @@ static char *part_kernel(bool turned, int row, int col, int rows, int cols, cons
       "%%q2 = \"tile.addptr\"(%%q1, %%j2) : (!pr, !ir2) -> !pr\n"
       "\"tile.store\"(%%q2, %%x) {cache = \"\", evict = \"\"} : (!pr, !x) -> ()\n"
       "return\n} }\n",
-      layout, rows * cols, rows, cols, rows, cols, rows, cols, shape, turned ? "#t" : "#s",
-      turned ? "1, 0" : "0, 1", row, col, rows * cols);
+      layout, rows * cols, rows, cols, rows, cols, rows, cols, shape, transposed ? "#t" : "#s",
+      transposed ? "1, 0" : "0, 1", row, col, rows * cols);
 }
 
-static void check_part(bool turned, int row, int col, int rows, int cols, const char *layout) {
+static void check_part(bool transposed, int row, int col, int rows, int cols, const char *layout) {
   uint16_t *p = NULL, *q = NULL;
   ck_assert_int_eq(tile_malloc(run.device, 4096, (void **)&p), TILE_OK);
   ck_assert_int_eq(tile_malloc(run.device, 4096, (void **)&q), TILE_OK);
   for (int i = 0; i < 2048; i++)
     p[i] = (uint16_t)(i + 1);
   void *values[] = {&p, &q};
-  tile_status s = launch(part_kernel(turned, row, col, rows, cols, layout), true, values);
+  tile_status s = launch(part_kernel(transposed, row, col, rows, cols, layout), true, values);
   ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
   for (int i = 0; i < rows * cols; i++) {
     int r = row + i / cols, c = col + i % cols;
-    ck_assert_uint_eq(q[i], turned ? p[c * 64 + r] : p[r * 64 + c]);
+    ck_assert_uint_eq(q[i], transposed ? p[c * 64 + r] : p[r * 64 + c]);
   }
   tile_free(run.device, p);
   tile_free(run.device, q);

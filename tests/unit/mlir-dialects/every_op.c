@@ -194,11 +194,11 @@ static void dots(struct builder *b, MlirValue ptr) {
   build_async_commit(b);
   build_async_wait(b, 2, (MlirValue[]){at, ring}, 0);
   build_async_wait(b, 0, NULL, 1);
-  MlirValue turned =
+  MlirValue transposed =
       build_local_trans(b, at, tensor_type(2, shape, single, columns), (int32_t[]){1, 0});
   MlirValue whole = build_local_load(b, at, lanes);
   build_part(b, whole, tensor_type(2, (int64_t[]){16, 8}, single, lanes), (int32_t[]){0, 8});
-  build_local_load_part(b, turned, tensor_type(2, (int64_t[]){16, 8}, single, lanes),
+  build_local_load_part(b, transposed, tensor_type(2, (int64_t[]){16, 8}, single, lanes),
                         (int32_t[]){0, 8});
 }
 
