@@ -136,7 +136,7 @@ void build_async_commit(struct builder *b);
 // The buffers are those that are read afterwards; copies by other threads are complete after a
 // barrier. Buffers of several types need several ops.
 void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int32_t pending);
-void build_gpu_barrier(struct builder *b);
+void build_gpu_barrier(struct builder *b, bool reads_only);
 
 // ---- layouts ----
 MlirValue build_convert_layout(struct builder *b, MlirValue x, MlirAttribute encoding);

@@ -102,6 +102,7 @@ void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int
   }
 }
 
-void build_gpu_barrier(struct builder *b) {
-  build_op(b, OP_GPU_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+void build_gpu_barrier(struct builder *b, bool reads_only) {
+  MlirNamedAttribute a = named_attr(b->c, "reads_only", attr_bool(b->c, true));
+  build_op(b, OP_GPU_BARRIER, 0, NULL, 0, NULL, reads_only, &a);
 }

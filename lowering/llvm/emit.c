@@ -22,8 +22,10 @@ static bool emit_assume(struct emitter *e, MlirOperation op) {
 }
 
 static bool emit_barrier(struct emitter *e, MlirOperation op) {
-  (void)op;
-  cta_barrier(e);
+  if (op_is(e->c, op, OP_GPU_BARRIER) && op_attr_bool(op, "reads_only"))
+    cta_barrier_behind_reads(e);
+  else
+    cta_barrier(e);
   return true;
 }
 
@@ -119,6 +121,7 @@ bool emit_block(struct emitter *e, MlirBlock block) {
     if (!fn(e, op) || !check_size(e, op))
       return false;
     spill_result(e, op);
+    e->is_behind_products |= mlirOperationEqual(op, e->last_product);
   }
   return true;
 }
@@ -290,8 +293,27 @@ static bool check_shared_memory(struct emitter *e) {
 
 static bool note_warp_group_dot(MlirOperation op, void *user) {
   struct emitter *e = user;
-  e->has_warp_group_dots |= e->target->has_wgmma && op_is(e->c, op, OP_GPU_WARP_GROUP_DOT);
+  e->has_warp_group_dots |= op_is(e->c, op, OP_GPU_WARP_GROUP_DOT);
   return !e->has_warp_group_dots;
+}
+
+static bool note_last_product(MlirOperation op, void *user) {
+  struct emitter *e = user;
+  if (!op_is(e->c, op, OP_GPU_WARP_GROUP_DOT) && !op_is(e->c, op, OP_FUNC_CALL))
+    return true;
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(e->kernel, 0));
+  while (!mlirBlockEqual(mlirOperationGetBlock(op), block))
+    op = mlirOperationGetParentOperation(op);
+  e->last_product = op;
+  return true;
+}
+
+static void find_products(struct emitter *e, MlirModule module) {
+  if (!e->target->has_wgmma)
+    return;
+  ir_walk(mlirModuleGetOperation(module), note_warp_group_dot, e);
+  if (e->has_warp_group_dots)
+    ir_walk(e->kernel, note_last_product, e);
 }
 
 LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,
@@ -317,7 +339,7 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
       .shared_total = scratch_total(module),
   };
   set_types(&e);
-  ir_walk(mlirModuleGetOperation(module), note_warp_group_dot, &e);
+  find_products(&e, module);
   bool ok = emit_kernel(&e) && check_shared_memory(&e) && check_all(&e) && check_module(&e);
   ret_info->shared_bytes = e.shared_total < 0 ? e.shared_bytes : (uint32_t)e.shared_total;
   ret_info->uses_collectives = e.uses_collectives || ret_info->shared_bytes != 0;

@@ -67,7 +67,10 @@ struct emitter {
   struct debug_info *debug;           // NULL: none
   struct skipped_branch *skipped;     // NULL: none
 
-  bool has_warp_group_dots; // they read shared memory through another proxy (PTX ISA, "Proxies")
+  // Products by wgmma read shared memory through another proxy (PTX ISA, "Proxies").
+  bool has_warp_group_dots;
+  MlirOperation last_product; // the last op of the kernel's block that may contain one; or null
+  bool is_behind_products;    // it was emitted
 
   // What allocate-shared planned; -1: it did not run.
   int64_t shared_total;
@@ -373,6 +376,7 @@ LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset);
 // that does so several times needs a barrier in between.
 LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes);
 void cta_barrier(struct emitter *e);
+void cta_barrier_behind_reads(struct emitter *e); // products need see no write before it
 // Around the body of a loop, at its head (entered from `before`) and its end: scratch that has two
 // slots alternates. double_buffers_end takes the result of double_buffers_begin.
 struct double_buffer *double_buffers_begin(struct emitter *e, MlirOperation loop,

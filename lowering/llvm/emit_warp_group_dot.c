@@ -65,9 +65,11 @@ static uint64_t constant_part(const struct shared_operand *x) {
   return lbo << DESCRIPTOR_LBO | sbo << DESCRIPTOR_SBO | swizzles[width / 32] << DESCRIPTOR_SWIZZLE;
 }
 
-// The index of the warpgroup along M or N.
+// The index of the warpgroup along M or N. ptxas keeps descriptors in uniform registers if it sees
+// that all lanes have the same: the shuffle says so.
 static LLVMValueRef group_index(struct emitter *e, const struct warp_group_product *p, unsigned i) {
-  LLVMValueRef group = LLVMBuildLShr(e->b, e->warp, const_i32(e, 2), "");
+  LLVMValueRef warp = e->target->hooks->shuffle(e, e->warp, const_i32(e, 0));
+  LLVMValueRef group = LLVMBuildLShr(e->b, warp, const_i32(e, 2), "");
   if (i == 1)
     return LLVMBuildUDiv(e->b, group, const_i32(e, p->groups[0]), "");
   return p->groups[1] == 1 ? group : LLVMBuildURem(e->b, group, const_i32(e, p->groups[0]), "");

@@ -7,6 +7,9 @@
 //                                          "tilegpu.barrier"()
 //   %y = "tilegpu.local_load"(%m)    ->    %y = "tilegpu.local_load"(%m)
 //
+// In programs with products by wgmma a barrier with `reads_only` has no write before it that such a
+// product would have to see.
+//
 // An op with scratch has a barrier of its own between writing and reading it; after the op only its
 // reads are pending.
 #include "lowering/pass.h"
@@ -16,12 +19,13 @@
 struct state {
   struct pass_context *p;
   struct map calls, done; // func.func -> its call_effects; -> non-NULL
+  bool has_products; // by wgmma
   bool changed, failed;
 };
 
-static void insert(struct state *s, MlirOperation op) {
+static void insert(struct state *s, MlirOperation op, bool behind_writes) {
   struct builder b = builder_before(s->p->c, op);
-  build_gpu_barrier(&b);
+  build_gpu_barrier(&b, s->has_products && !behind_writes);
   pass_remark(s->p, op, "shared", "a barrier before this: it reuses shared memory in use");
   s->changed = true;
 }
@@ -60,7 +64,13 @@ static void visit_function(struct state *s, MlirOperation func) {
   if (!mlirOperationIsNull(plan.overwrites))
     refuse(s, plan.overwrites);
   for (size_t i = 0; i < plan.before.len; i++)
-    insert(s, plan.before.at[i]);
+    insert(s, plan.before.at[i], ptrmap_get(&plan.behind_writes, plan.before.at[i].ptr) != NULL);
+}
+
+static bool find_products(MlirOperation op, void *user) {
+  struct state *s = user;
+  s->has_products |= op_is(s->p->c, op, OP_GPU_WARP_GROUP_DOT);
+  return true;
 }
 
 static bool visit(MlirOperation op, void *user) {
@@ -72,6 +82,7 @@ static bool visit(MlirOperation op, void *user) {
 
 enum pass_result pass_insert_barriers(struct pass_context *p) {
   struct state s = {.p = p};
+  ir_walk(mlirModuleGetOperation(p->module), find_products, &s);
   ir_walk(mlirModuleGetOperation(p->module), visit, &s);
   if (s.failed)
     return PASS_FAILED;

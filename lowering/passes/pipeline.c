@@ -115,8 +115,7 @@ static void plan_loop(struct pipeliner *k, MlirOperation loop) {
     loop_loads_drop_co_staged(&loads);
   if (stages > 2)
     wait_once(&loads);
-  if (stages >= STAGES_OF_PRODUCTS_IN_FLIGHT && loop_products_in_flight(k->c, &loads, loop))
-    stages--; // the rings have as many buffers as before, of which one is not filled yet
+  loop_products_in_flight(k->c, &loads, loop);
   struct loop_schedule s = loop_schedule_of(k->c, loads, loop, stages, k->arena);
   remark_loads(k, &s);
   if (s.last)

@@ -27,6 +27,7 @@ struct round {
 
 // Loads whose copies are committed together.
 struct copy_group {
+  bool late; // at the end of an iteration
   unsigned stage, level;
 };
 
@@ -36,6 +37,7 @@ struct ring {
   MlirValue loaded;        // loaded from it, in the layout of the load; null before the wait
   unsigned copies, stage, level;
   unsigned distance; // iterations that its copies run ahead
+  bool late;         // copies are issued behind the products of an iteration
 };
 
 // Indices of the buffers to fill and in use, for rings with that many copies and that distance. The
@@ -91,10 +93,10 @@ const char *expansion_text(struct expansion *x, MlirOperation op, const char *at
 
 // ---- pipeline_rings.c ----
 void rings_open(struct expansion *x); // at the head of the loop body
-// Ends the stage in this round: its copies, group by group.
-void rings_copy(struct expansion *x, unsigned stage);
+// Ends the stage in this round: its copies, group by group, early or late ones.
+void rings_copy(struct expansion *x, unsigned stage, bool late);
 // Stages that have nothing to copy yet: their groups are empty, so that groups can be counted.
-void rings_idle(struct expansion *x);
+void rings_idle(struct expansion *x, bool late);
 struct value_list {
   VEC(MlirValue) at;
 };

@@ -100,7 +100,7 @@ static void run_stage(struct expansion *x, unsigned stage) {
     else
       copy_op(x, op, stage);
   }
-  rings_copy(x, stage);
+  rings_copy(x, stage, false);
 }
 
 // ---- what the loop carries ----
@@ -177,12 +177,21 @@ static void begin_round(struct expansion *x) {
   }
 }
 
+// Copies to buffers that products in flight read until the round's products were issued.
+static void copy_late(struct expansion *x) {
+  rings_idle(x, true);
+  for (unsigned stage = x->s->last; stage-- > 0;)
+    if (stage <= x->now)
+      rings_copy(x, stage, true);
+}
+
 static void run_prologue(struct expansion *x) {
   for (x->now = 0; x->now < x->s->last; x->now++) {
     begin_round(x);
-    rings_idle(x);
+    rings_idle(x, false);
     for (unsigned stage = x->now + 1; stage-- > 0;)
       run_stage(x, stage);
+    copy_late(x);
   }
 }
 
@@ -219,6 +228,7 @@ static void open_loop(struct expansion *x) {
 static void close_loop(struct expansion *x) {
   struct value_list next = {0};
   rings_wait_for(x, mlirBlockGetTerminator(x->s->body));
+  copy_late(x);
   for (size_t i = 0; i < x->kept.len; i++)
     vec_push(x->arena, &next.at,
              expansion_value(x, yielded(x, x->kept.at[i]), x->s->arguments[x->kept.at[i]]));

@@ -8,8 +8,8 @@
 //     local_load ring[%r]
 //     yield %r, (%r + 1) modulo S
 //
-// Rings that products in flight read have one more buffer: the copy of an iteration overwrites the
-// buffer of the product before the previous one, which is complete (%w is two behind %r).
+// Rings that products in flight read are filled at the end of the iteration: the copy overwrites the
+// buffer of the previous product, which is complete when this iteration's was issued.
 //
 // Loads are committed and waited for by levels: the operands of an iteration's first dot at its
 // head, those of a dot that multiplies its result just before that dot.
@@ -24,31 +24,45 @@ static struct ring_counter *counter_of(struct expansion *x, const struct ring *r
 
 // ---- allocation ----
 
-// Groups as an iteration commits them: late stages first, then by level.
+static bool is_before(const struct copy_group *g, const struct copy_group *o) {
+  if (g->late != o->late)
+    return o->late;
+  return g->stage != o->stage ? g->stage > o->stage : g->level < o->level;
+}
+
+// Groups as an iteration commits them.
 static void add_group(struct expansion *x, struct copy_group g) {
   size_t at = 0;
-  for (; at < x->groups.len; at++) {
-    const struct copy_group *o = &x->groups.at[at];
-    if (o->stage == g.stage && o->level == g.level)
-      return;
-    if (o->stage < g.stage || (o->stage == g.stage && o->level > g.level))
-      break;
-  }
+  while (at < x->groups.len && is_before(&x->groups.at[at], &g))
+    at++;
+  if (at < x->groups.len && !is_before(&g, &x->groups.at[at]))
+    return;
   vec_push(x->arena, &x->groups, g);
   for (size_t i = x->groups.len - 1; i > at; i--)
     x->groups.at[i] = x->groups.at[i - 1];
   x->groups.at[at] = g;
 }
 
+static struct copy_group group_of(const struct ring *r) {
+  return (struct copy_group){r->late, r->stage, r->level};
+}
+
+static bool is_of_group(const struct ring *r, const struct copy_group *g) {
+  return r->late == g->late && r->stage == g->stage && r->level == g->level;
+}
+
 static void open_ring(struct expansion *x, const struct loop_load *l) {
-  struct ring r = {.load = l->op, .stage = schedule_stage(x->s, l->op), .level = l->level};
-  r.distance = schedule_distance(x->s, l->op);
-  r.copies = r.distance + 1 + l->read_in_flight;
+  struct ring r = {.load = l->op,
+                   .stage = schedule_stage(x->s, l->op),
+                   .level = l->level,
+                   .distance = schedule_distance(x->s, l->op),
+                   .late = l->read_in_flight};
+  r.copies = r.distance + 1;
   x->b.loc = mlirOperationGetLocation(l->op);
   MlirType tile = mlirValueGetType(mlirOperationGetResult(l->op, 0));
   r.buffers = build_local_ring(&x->b, type_with_encoding(tile, l->buffer), (int32_t)r.copies);
   vec_push(x->arena, &x->rings, r);
-  add_group(x, (struct copy_group){r.stage, r.level});
+  add_group(x, group_of(&r));
   if (!counter_of(x, &r))
     vec_push(x->arena, &x->counters,
              (struct ring_counter){.copies = r.copies, .distance = r.distance});
@@ -80,23 +94,23 @@ static void copy(struct expansion *x, const struct ring *r) {
                    expansion_text(x, r->load, "evict"));
 }
 
-void rings_copy(struct expansion *x, unsigned stage) {
+void rings_copy(struct expansion *x, unsigned stage, bool late) {
   for (size_t g = 0; g < x->groups.len; g++) {
-    if (x->groups.at[g].stage != stage)
+    if (x->groups.at[g].stage != stage || x->groups.at[g].late != late)
       continue;
     for (size_t i = 0; i < x->rings.len; i++)
-      if (x->rings.at[i].stage == stage && x->rings.at[i].level == x->groups.at[g].level)
+      if (is_of_group(&x->rings.at[i], &x->groups.at[g]))
         copy(x, &x->rings.at[i]);
     build_async_commit(&x->b);
   }
 }
 
-void rings_idle(struct expansion *x) {
+void rings_idle(struct expansion *x, bool late) {
   bool begun = false;
   for (size_t g = 0; g < x->groups.len; g++)
     begun |= x->groups.at[g].stage <= x->now;
   for (size_t g = 0; begun && g < x->groups.len; g++)
-    if (x->groups.at[g].stage > x->now)
+    if (x->groups.at[g].stage > x->now && x->groups.at[g].late == late)
       build_async_commit(&x->b);
 }
 
@@ -145,17 +159,20 @@ static unsigned level_of(const struct ring *r) {
   return r->level < MAX_LEVELS ? r->level : MAX_LEVELS - 1;
 }
 
-// Groups that may be in flight when those of `levels` must be complete.
+// Groups that may be in flight when those of `levels` must be complete. copied: the early copies of
+// this iteration were issued.
 static unsigned pending(const struct expansion *x, uint64_t levels, bool copied) {
-  unsigned least = UINT32_MAX, count = (unsigned)x->groups.len;
+  unsigned least = UINT32_MAX, count = (unsigned)x->groups.len, early = 0;
+  while (early < count && !x->groups.at[early].late)
+    early++;
   for (size_t i = 0; i < x->rings.len; i++) {
     const struct ring *r = &x->rings.at[i];
     if (!(levels >> level_of(r) & 1))
       continue;
     for (unsigned g = 0; g < count; g++) {
-      if (x->groups.at[g].stage != r->stage || x->groups.at[g].level != r->level)
+      if (!is_of_group(r, &x->groups.at[g]))
         continue;
-      unsigned behind = count - 1 - g + (r->distance - 1) * count + (copied ? count : 0);
+      unsigned behind = count - 1 - g + (r->distance - 1) * count + (copied ? early : 0);
       least = behind < least ? behind : least;
     }
   }

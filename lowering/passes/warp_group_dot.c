@@ -14,7 +14,7 @@
 //     yield %d                     ->      yield %d
 //                                        warp_group_dot_wait {pending = 0}
 //
-// Its operands have to be in buffers that the next iteration does not write before its product.
+// Its operands have to be in buffers that the next iteration does not write before its last product.
 #include "base/vec.h"
 #include "base/wgmma.h"
 #include "lowering/analysis/layout_flow.h"
@@ -105,25 +105,38 @@ static bool is_in(MlirOperation loop, MlirOperation op) {
   return !mlirOperationIsNull(op);
 }
 
-// Does the loop leave the ring's buffer of this iteration alone until the end of the next one?
-// Phase p of this iteration is phase p - 1 of the next.
-static bool ring_has_spare_buffer(struct state *s, MlirOperation loop, MlirValue ring,
-                                  int64_t copies) {
+static bool is_used_behind(MlirOperation index, MlirOperation last) {
+  MlirBlock block = mlirOperationGetBlock(last);
+  for (MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(index, 0));
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (!mlirBlockEqual(mlirOperationGetBlock(user), block) ||
+        !mlirOperationIsBeforeInBlock(last, user))
+      return false;
+  }
+  return true;
+}
+
+// Does the loop leave the ring's buffer of this iteration alone until the last product of the next
+// one was issued? Phase 0 of this iteration is the last phase of the next.
+static bool ring_is_left_alone(struct state *s, MlirOperation loop, MlirValue ring, int64_t copies,
+                               MlirOperation last) {
   for (MlirOpOperand use = mlirValueGetFirstUse(ring); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation index = mlirOpOperandGetOwner(use);
     if (!is_in(loop, index))
       continue;
     int64_t phase = op_attr_int(index, "phase", -1);
-    bool is_read = phase == 0, is_spare = phase == copies - 1;
-    if (!op_is(s->c, index, OP_GPU_LOCAL_INDEX) || phase < 0 || (!is_read && is_spare) ||
-        !mlirOperationEqual(op_loop_around(s->c, index), loop))
+    if (!op_is(s->c, index, OP_GPU_LOCAL_INDEX) || phase < 0 ||
+        !mlirOperationEqual(op_loop_around(s->c, index), loop) ||
+        (phase == copies - 1 && !is_used_behind(index, last)))
       return false;
   }
   return true;
 }
 
-static bool may_read_in_flight(struct state *s, MlirOperation loop, MlirValue operand) {
+static bool may_read_in_flight(struct state *s, MlirOperation loop, MlirValue operand,
+                               MlirOperation last) {
   MlirOperation index = value_def(operand);
   while (!mlirOperationIsNull(index) && op_is(s->c, index, OP_GPU_LOCAL_TRANS))
     index = value_def(mlirOperationGetOperand(index, 0));
@@ -133,14 +146,14 @@ static bool may_read_in_flight(struct state *s, MlirOperation loop, MlirValue op
   MlirValue ring = mlirOperationGetOperand(index, 0);
   MlirOperation alloc = value_def(ring);
   return !mlirOperationIsNull(alloc) && op_is(s->c, alloc, OP_GPU_LOCAL_ALLOC) &&
-         !is_in(loop, alloc) && alloc_copies(alloc) > 2 &&
-         ring_has_spare_buffer(s, loop, ring, alloc_copies(alloc));
+         !is_in(loop, alloc) && alloc_copies(alloc) > 1 &&
+         ring_is_left_alone(s, loop, ring, alloc_copies(alloc), last);
 }
 
-static bool may_stay_in_flight(struct state *s, MlirOperation loop, MlirOperation product) {
-  return op_is(s->c, loop, OP_SCF_FOR) && loop_accumulator(loop, product) >= 0 &&
-         may_read_in_flight(s, loop, mlirOperationGetOperand(product, 0)) &&
-         may_read_in_flight(s, loop, mlirOperationGetOperand(product, 1));
+static bool may_stay_in_flight(struct state *s, MlirOperation loop, MlirOperation product,
+                               MlirOperation last) {
+  return may_read_in_flight(s, loop, mlirOperationGetOperand(product, 0), last) &&
+         may_read_in_flight(s, loop, mlirOperationGetOperand(product, 1), last);
 }
 
 static void wait_behind(struct state *s, MlirOperation loop, intptr_t carried) {
@@ -154,13 +167,13 @@ static void wait_behind(struct state *s, MlirOperation loop, intptr_t carried) {
 // After each of n products at most n groups stay in flight, and no more than the barrier plan
 // tracks: all of the previous iteration are complete when the last product was issued.
 static void keep_in_flight(struct state *s, MlirOperation loop) {
-  VEC(MlirOperation) in_flight = {0};
-  for (size_t i = 0; i < s->products.len; i++) {
-    MlirOperation product = s->products.at[i];
-    if (mlirOperationEqual(op_loop_around(s->c, product), loop) &&
-        may_stay_in_flight(s, loop, product))
-      vec_push(s->p->scratch, &in_flight, product);
-  }
+  VEC(MlirOperation) candidates = {0}, in_flight = {0};
+  for (size_t i = 0; i < s->products.len; i++)
+    if (loop_accumulator(loop, s->products.at[i]) >= 0)
+      vec_push(s->p->scratch, &candidates, s->products.at[i]);
+  for (size_t i = 0; i < candidates.len; i++)
+    if (may_stay_in_flight(s, loop, candidates.at[i], candidates.at[candidates.len - 1]))
+      vec_push(s->p->scratch, &in_flight, candidates.at[i]);
   int32_t pending = in_flight.len < WGMMA_IN_FLIGHT ? (int32_t)in_flight.len : WGMMA_IN_FLIGHT;
   for (size_t i = in_flight.len; i-- > 0;) {
     mlirOperationSetAttributeByName(in_flight.at[i], mlirStringRefCreateFromCString("pending"),

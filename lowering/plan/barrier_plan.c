@@ -72,6 +72,7 @@ struct run {
   void *user;
   VEC(MlirOperation) before;
   struct map needed; // op -> non-NULL where it is in `before`
+  struct map behind_writes;
   bool *alternates;  // of each item: it has two slots, which no other item uses in its loop
   VEC(struct phased_ring) phased_rings;
   size_t steps;     // operations visited
@@ -129,11 +130,18 @@ static void check_products(struct run *r, MlirOperation op, const struct pending
       r->overwrites = op;
 }
 
+// The barrier in front of the op.
+static void pass_barrier(struct run *r, MlirOperation op, struct pending *p) {
+  if (p->writes.at.len)
+    ptrmap_put(r->a, &r->behind_writes, op.ptr, op.ptr);
+  clear(p);
+}
+
 static void wait_if(struct run *r, MlirOperation op, struct pending *p, bool conflict) {
   if (conflict && !is_needed(r, op))
     need(r, op);
   if (is_needed(r, op))
-    clear(p);
+    pass_barrier(r, op, p);
 }
 
 static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
@@ -441,7 +449,7 @@ static void visit_loop_once(struct run *r, MlirOperation op, struct pending *p) 
 // What is pending before the loop may cost barriers inside that a single barrier before it saves.
 static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
   if (is_needed(r, op))
-    clear(p);
+    pass_barrier(r, op, p);
   if (is_spent(r)) {
     visit_loop_once(r, op, p);
     return;
@@ -452,7 +460,7 @@ static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
     return;
   struct attempt inside = attempt_take(r, len, p);
   *p = copy(r->a, &before);
-  clear(p);
+  pass_barrier(r, op, p);
   if (place_barriers(r, op, p) < with) {
     need(r, op);
     return;
@@ -490,6 +498,7 @@ barrier_plan_make(const struct shared_items *items, MlirOperation func, const st
   ir_walk(func, see_index, &r);
   visit_block(&r, region_block(func, 0), &plan.left);
   plan.overwrites = r.overwrites;
+  plan.behind_writes = r.behind_writes;
   plan.before.at = r.before.at;
   plan.before.len = r.before.len;
   plan.before.cap = r.before.cap;

@@ -28,6 +28,7 @@ struct call_effects {
 
 struct barrier_plan {
   VEC(MlirOperation) before; // ops that need a barrier in front of them
+  struct map behind_writes;  // those of them -> non-NULL where it separates writes from later accesses
   struct pending left;       // at the return
   MlirOperation overwrites;  // the first op that writes what a product in flight reads; null: none
 };

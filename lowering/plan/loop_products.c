@@ -27,8 +27,7 @@ static struct loop_load *load_of(struct ir_context *c, struct loop_loads *loads,
   return NULL;
 }
 
-bool loop_products_in_flight(struct ir_context *c, struct loop_loads *loads, MlirOperation loop) {
-  bool any = false;
+void loop_products_in_flight(struct ir_context *c, struct loop_loads *loads, MlirOperation loop) {
   for (MlirOperation op = mlirBlockGetFirstOperation(loop_block(loop)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     if (!is_by_wgmma(c, op) || loop_accumulator(loop, op) < 0)
@@ -37,7 +36,6 @@ bool loop_products_in_flight(struct ir_context *c, struct loop_loads *loads, Mli
                      *b = load_of(c, loads, mlirOperationGetOperand(op, 1));
     if (!a || !b || a->staging != STAGING_SHARED || b->staging != STAGING_SHARED)
       continue;
-    a->read_in_flight = b->read_in_flight = any = true;
+    a->read_in_flight = b->read_in_flight = true;
   }
-  return any;
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which products of a pipelined loop are in flight while the next iteration begins. Their operands
-// are still read then, so that a buffer is free one iteration later than the product's own.
+// are still read then: a buffer is free when the next iteration's product was issued.
 #ifndef TILE_LOWERING_PLAN_LOOP_PRODUCTS_H
 #define TILE_LOWERING_PLAN_LOOP_PRODUCTS_H
 
 #include "lowering/plan/loop_loads.h"
 
-// Loops with fewer stages have no buffer to spare for it.
-enum { STAGES_OF_PRODUCTS_IN_FLIGHT = 3 };
-
-// Sets read_in_flight of the loads whose buffers such products read. False: there are none.
-bool loop_products_in_flight(struct ir_context *c, struct loop_loads *loads, MlirOperation loop);
+// Sets read_in_flight of the loads whose buffers such products read.
+void loop_products_in_flight(struct ir_context *c, struct loop_loads *loads, MlirOperation loop);
 
 #endif

@@ -43,6 +43,24 @@ def narrow(a, b, out, K: i32 % 16, KB: constexpr):
         acc = dot(x, y, acc, input_precision="tf32")
     store(out + m[:, None] * 32 + n[None, :], acc)
 TILE
+# Copies in front of the product and behind it.
+cat > mixed.tile << 'TILE'
+@jit
+def mixed(a: ptr[f16] % 16, b: ptr[f16] % 16, c: ptr[f32] % 16, table: ptr[i32], out: ptr[f32] % 16, K: i32 % 16):
+    m = arange(0, 64)
+    k = arange(0, 32)
+    acc = zeros([64, 64], f32)
+    total = zeros([64, 32], f32)
+    for i in tl.range(0, K, 32):
+        at = load(table + 4 - i // 32) * 32
+        x = load(a + m[:, None] * K + at + k[None, :])
+        y = load(b + (at + k[:, None]) * 64 + m[None, :])
+        z = load(c + m[:, None] * K + i + k[None, :])
+        acc = dot(x, y, acc)
+        total += z * i
+    store(out + m[:, None] * 96 + m[None, :], acc)
+    store(out + m[:, None] * 96 + 64 + k[None, :], total)
+TILE
 
 agree() { # agree NAME FILE INSTRUCTION ARGUMENTS...
   local name=$1 file=$2 instruction=$3
@@ -62,3 +80,7 @@ agree "products of i8" narrow.tile 'wgmma.m64n32k32' -D KB=64 --arg 'a=i8[64x256
   --arg 'out=i32[64x32]:zeros' --arg K=256
 agree "products of tf32" narrow.tile 'wgmma.m64n32k8' -D KB=32 --arg 'a=f32[64x160]:rand(1)' --arg 'b=f32[32x160]:rand(2)' \
   --arg 'out=f32[64x32]:zeros' --arg K=160
+for stages in 2 3 5; do
+  agree "copies on both sides of the product, $stages stages" mixed.tile 'wgmma.m64n64k16' --num-stages $stages --arg 'a=f16[64x160]:rand(1)' \
+    --arg 'b=f16[160x64]:rand(2)' --arg 'c=f32[64x160]:rand(3)' --arg table='i32[5]:iota' --arg 'out=f32[64x96]:zeros' --arg K=160
+done

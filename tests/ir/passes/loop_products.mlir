@@ -1,7 +1,7 @@
 // RUN: tilec %s --passes=pipeline,canonicalize,cse,dce --target sm_90a --num-stages=4 | FileCheck %s
 // RUN: tilec %s --passes=pipeline,canonicalize,cse,dce --target sm_90a --num-stages=2 | FileCheck %s --check-prefix=TWO
-// Products by wgmma in flight over the back edge: rings have as many buffers as stages, and copies run
-// one iteration less ahead, so that one buffer is not written while the product before reads it.
+// Products by wgmma in flight over the back edge: the previous one reads its buffer until the product of
+// the iteration was issued, and copies to that buffer follow the product.
 #blocked = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [8, 4], warps_per_cta = [4, 1]}>
 #acc = #tilegpu.mma<{instr_shape = [16, 64, 16], version = 3, warps_per_cta = [4, 1]}>
 #a = #tilegpu.dot_op<{k_width = 2, op_idx = 0, parent = #acc}>
@@ -10,22 +10,23 @@ module {
   // CHECK-LABEL: func.func @product
   // CHECK-DAG: %[[A:.*]] = "tilegpu.local_alloc"() {copies = 4 : i32}
   // CHECK-DAG: %[[B:.*]] = "tilegpu.local_alloc"() {copies = 4 : i32}
-  // Buffers 0 and 1 are filled before the loop.
-  // CHECK-COUNT-4: "tilegpu.async_copy"
+  // Buffers 0, 1 and 2 are filled before the loop.
+  // CHECK-COUNT-6: "tilegpu.async_copy"
   // CHECK: scf.for
-  // CHECK-SAME: %[[FILL:[^ ]*]] = %c2_i32{{[^,]*}}, %[[LAST:[^ ]*]] = %c3_i32{{[^,]*}}, %[[USE:[^ ]*]] = %{{[^ ]*}})
+  // CHECK-SAME: %[[FILL:[^ ]*]] = %c3_i32{{[^,]*}}, %[[USE:[^ ]*]] = %{{[^ ]*}})
   // CHECK: %[[NEXT:.*]] = arith.select
   // CHECK: "tilegpu.local_index"(%[[A]], %[[USE]]) {phase = 0 : i32}
   // CHECK: "tilegpu.local_index"(%[[B]], %[[USE]]) {phase = 0 : i32}
-  // CHECK: "tilegpu.async_wait"(%{{.*}}) {pending = 1 : i32}
-  // CHECK: "tilegpu.local_index"(%[[A]], %[[FILL]]) {phase = 2 : i32}
-  // CHECK: "tilegpu.local_index"(%[[B]], %[[FILL]]) {phase = 2 : i32}
-  // CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[LAST]], %[[USE]], %[[NEXT]] :
+  // CHECK: "tilegpu.async_wait"(%{{.*}}) {pending = 2 : i32}
+  // CHECK: "tile.dot"
+  // CHECK: "tilegpu.local_index"(%[[A]], %[[FILL]]) {phase = 3 : i32}
+  // CHECK: "tilegpu.local_index"(%[[B]], %[[FILL]]) {phase = 3 : i32}
+  // CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[USE]], %[[NEXT]] :
 
-  // Two buffers have none to spare.
   // TWO-LABEL: func.func @product
   // TWO-COUNT-2: "tilegpu.local_alloc"() {copies = 2 : i32}
   // TWO: {phase = 0 : i32}
+  // TWO: "tile.dot"
   // TWO: {phase = 1 : i32}
   // TWO: scf.yield
   func.func @product(%n: i32, %a: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %b: !tile.ptr<f16> {tile.divisibility = 16 : i32}) -> tensor<64x64xf32, #acc> {

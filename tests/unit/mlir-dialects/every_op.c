@@ -162,7 +162,7 @@ static void shared(struct builder *b) {
   build_local_alloc(b, NONE, tile);
   ck_assert(type_is_memdesc(b->c, mlirValueGetType(buffer)));
   ck_assert(mlirTypeEqual(memdesc_tile(b->c, mlirValueGetType(buffer)), tile));
-  build_gpu_barrier(b);
+  build_gpu_barrier(b, false);
   build_local_store(b, build_local_load(b, buffer, lanes), buffer);
 }
 
