@@ -93,8 +93,11 @@ const char *expansion_text(struct expansion *x, MlirOperation op, const char *at
 
 // ---- pipeline_rings.c ----
 void rings_open(struct expansion *x); // at the head of the loop body
-// Ends the stage in this round: its copies, group by group, early or late ones.
-void rings_copy(struct expansion *x, unsigned stage, bool late);
+// The copy of a load where the stage has one group: before its pointers advance.
+void rings_copy_at(struct expansion *x, MlirOperation load);
+// Ends the stage in this round: its other copies, group by group, early or late ones.
+void rings_commit(struct expansion *x, unsigned stage, bool late);
+bool rings_are_late(const struct expansion *x, unsigned stage); // all of the stage, which has some
 // Stages that have nothing to copy yet: their groups are empty, so that groups can be counted.
 void rings_idle(struct expansion *x, bool late);
 struct value_list {

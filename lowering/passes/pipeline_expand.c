@@ -91,8 +91,10 @@ static void run_stage(struct expansion *x, unsigned stage) {
       continue;
     x->b.loc = mlirOperationGetLocation(op);
     bool is_load = op_is(x->c, op, OP_TILE_LOAD);
-    if (is_load && ring_of(x, mlirOperationGetResult(op, 0)))
+    if (is_load && ring_of(x, mlirOperationGetResult(op, 0))) {
+      rings_copy_at(x, op);
       continue;
+    }
     if (stage == x->s->last)
       rings_wait_for(x, op);
     if (is_load && stage < x->s->last)
@@ -100,7 +102,6 @@ static void run_stage(struct expansion *x, unsigned stage) {
     else
       copy_op(x, op, stage);
   }
-  rings_copy(x, stage, false);
 }
 
 // ---- what the loop carries ----
@@ -177,21 +178,35 @@ static void begin_round(struct expansion *x) {
   }
 }
 
-// Copies to buffers that products in flight read until the round's products were issued.
-static void copy_late(struct expansion *x) {
-  rings_idle(x, true);
-  for (unsigned stage = x->s->last; stage-- > 0;)
-    if (stage <= x->now)
-      rings_copy(x, stage, true);
+// Stages that only feed copies behind the products. Their addresses are computed there too, so that
+// a pointer advances in its register.
+static bool is_late(struct expansion *x, unsigned stage) {
+  if (stage == x->s->last || !rings_are_late(x, stage))
+    return false;
+  for (MlirOperation op = mlirBlockGetFirstOperation(x->s->body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (schedule_stage(x->s, op) == stage && op_is(x->c, op, OP_TILE_LOAD) &&
+        !ring_of(x, mlirOperationGetResult(op, 0)))
+      return false;
+  return true;
+}
+
+static void run_stages(struct expansion *x, bool late) {
+  rings_idle(x, late);
+  for (unsigned stage = x->s->last; stage-- > 0;) {
+    if (stage > x->now)
+      continue;
+    if (is_late(x, stage) == late)
+      run_stage(x, stage);
+    rings_commit(x, stage, late);
+  }
 }
 
 static void run_prologue(struct expansion *x) {
   for (x->now = 0; x->now < x->s->last; x->now++) {
     begin_round(x);
-    rings_idle(x, false);
-    for (unsigned stage = x->now + 1; stage-- > 0;)
-      run_stage(x, stage);
-    copy_late(x);
+    run_stages(x, false);
+    run_stages(x, true);
   }
 }
 
@@ -228,7 +243,7 @@ static void open_loop(struct expansion *x) {
 static void close_loop(struct expansion *x) {
   struct value_list next = {0};
   rings_wait_for(x, mlirBlockGetTerminator(x->s->body));
-  copy_late(x);
+  run_stages(x, true);
   for (size_t i = 0; i < x->kept.len; i++)
     vec_push(x->arena, &next.at,
              expansion_value(x, yielded(x, x->kept.at[i]), x->s->arguments[x->kept.at[i]]));
@@ -294,8 +309,7 @@ MlirOperation pipeline_expand(struct pass_context *p, struct loop_schedule *s) {
   run_prologue(&x);
   open_loop(&x);
   rings_begin_iteration(&x);
-  for (unsigned stage = s->last; stage-- > 0;)
-    run_stage(&x, stage);
+  run_stages(&x, false);
   run_stage(&x, s->last);
   close_loop(&x);
   x.b = builder_after(p->c, x.result);

@@ -94,15 +94,38 @@ static void copy(struct expansion *x, const struct ring *r) {
                    expansion_text(x, r->load, "evict"));
 }
 
-void rings_copy(struct expansion *x, unsigned stage, bool late) {
+static bool has_one_group(const struct expansion *x, unsigned stage) {
+  unsigned count = 0;
+  for (size_t g = 0; g < x->groups.len; g++)
+    count += x->groups.at[g].stage == stage;
+  return count == 1;
+}
+
+void rings_copy_at(struct expansion *x, MlirOperation load) {
+  const struct ring *r = ring_of(x, mlirOperationGetResult(load, 0));
+  if (has_one_group(x, r->stage))
+    copy(x, r);
+}
+
+void rings_commit(struct expansion *x, unsigned stage, bool late) {
   for (size_t g = 0; g < x->groups.len; g++) {
     if (x->groups.at[g].stage != stage || x->groups.at[g].late != late)
       continue;
-    for (size_t i = 0; i < x->rings.len; i++)
+    for (size_t i = 0; i < x->rings.len && !has_one_group(x, stage); i++)
       if (is_of_group(&x->rings.at[i], &x->groups.at[g]))
         copy(x, &x->rings.at[i]);
     build_async_commit(&x->b);
   }
+}
+
+bool rings_are_late(const struct expansion *x, unsigned stage) {
+  bool any = false;
+  for (size_t g = 0; g < x->groups.len; g++) {
+    if (x->groups.at[g].stage == stage && !x->groups.at[g].late)
+      return false;
+    any |= x->groups.at[g].stage == stage;
+  }
+  return any;
 }
 
 void rings_idle(struct expansion *x, bool late) {

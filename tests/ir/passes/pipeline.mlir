@@ -20,7 +20,7 @@ module {
   // CHECK: "tilegpu.async_copy"(%{{.*}}, %[[A0]], %[[MASK0]])
   // CHECK: %[[B0:.*]] = "tilegpu.local_index"(%[[B]], %[[ZERO]]) :
   // CHECK: "tilegpu.async_copy"(%{{.*}}, %[[B0]], %{{.*}})
-  // CHECK-NEXT: "tilegpu.async_commit"
+  // CHECK: "tilegpu.async_commit"
   // CHECK: "tile.splat"(%[[TWICE]])
   // CHECK-COUNT-2: "tilegpu.async_copy"
   // CHECK: "tilegpu.async_commit"
@@ -39,8 +39,8 @@ module {
   // CHECK: "tilegpu.async_copy"(%[[PA]], %[[FA]], %[[MASK]])
   // CHECK: %[[FB:.*]] = "tilegpu.local_index"(%[[B]], %[[FILL]]) {phase = 2 : i32}
   // CHECK: "tilegpu.async_copy"(%[[PB]], %[[FB]], %{{.*}})
-  // CHECK-NEXT: "tilegpu.async_commit"
-  // CHECK-NEXT: %[[X:.*]] = "tilegpu.local_load"(%[[VA]])
+  // CHECK: "tilegpu.async_commit"
+  // CHECK: %[[X:.*]] = "tilegpu.local_load"(%[[VA]])
   // CHECK-NEXT: %[[Y:.*]] = "tilegpu.local_load"(%[[VB]])
   // CHECK-NEXT: "tile.dot"(%[[X]], %[[Y]], %[[SUM]])
   // CHECK-NEXT: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[USE]], %[[NEXT]] :
