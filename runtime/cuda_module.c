@@ -3,8 +3,10 @@
 // CUDA graphs and replayed.
 #include "base/debug.h"
 #include "base/memory.h"
+#include "base/ptxas_log.h"
 #include "runtime/cuda_device.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // ---- loading ----
@@ -16,6 +18,18 @@ static tile_status load_failure(struct cuda_device *c, const struct kernel_info 
   tile_status s = cuda_failure(&c->api, CUDA_CALL_module_load, result);
   return status_set(s, "kernel `%s` does not load: %s%s%s", info->name, tile_error_message(),
                     log[0] ? "\n" : "", log);
+}
+
+// Code that the driver assembled, but not as the PTX asks. The message names the function.
+static tile_status refuse_serialised(const char *log) {
+  struct str problem = ptxas_log_problem(str_from(log));
+  if (!problem.len)
+    return TILE_OK;
+  return status_set(TILE_COMPILE_ERROR,
+                    "the driver assembles the kernel otherwise than its PTX asks: %.*s\n"
+                    "  = help: use smaller blocks or more warps; inline assembly must leave the "
+                    "operands of wgmma alone until its wait",
+                    STR_ARG(problem));
 }
 
 // A kernel that uses more than 48 KB of dynamic shared memory must raise its limit first.
@@ -54,8 +68,10 @@ tile_status cuda_module_load(struct module *m, const void *code, size_t size) {
     return load_failure(c, m->info, result, error_log);
   if (info_log[0])
     debug_log(DEBUG_DRIVER, "loading `%s`: %s", m->info->name, info_log);
-  tile_status s = mode_result == 0 ? prepare_function(c, m)
+  tile_status s = mode_result == 0 ? refuse_serialised(info_log)
                                    : cuda_failure(&c->api, CUDA_CALL_capture_mode, mode_result);
+  if (s == TILE_OK)
+    s = prepare_function(c, m);
   if (s != TILE_OK)
     c->api.module_unload(m->handle);
   return s;
@@ -75,10 +91,14 @@ tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, enum ass
                           void **ret_code, size_t *ret_size) {
   struct cuda_device *c = cuda_of(d);
   CUDA_ENTER(c);
-  char error_log[LOG_BYTES] = "";
-  int options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES, CUDA_JIT_LINE_INFO,
-                   CUDA_JIT_LEVEL};
-  void *values[] = {error_log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)1,
+  char info_log[LOG_BYTES] = "", error_log[LOG_BYTES] = "";
+  int options[] = {CUDA_JIT_INFO_LOG,        CUDA_JIT_INFO_LOG_BYTES, CUDA_JIT_ERROR_LOG,
+                   CUDA_JIT_ERROR_LOG_BYTES, CUDA_JIT_LINE_INFO,      CUDA_JIT_LEVEL};
+  void *values[] = {info_log,
+                    (void *)(uintptr_t)LOG_BYTES,
+                    error_log,
+                    (void *)(uintptr_t)LOG_BYTES,
+                    (void *)(uintptr_t)1,
                     (void *)(uintptr_t)1};
   unsigned count = how == ASSEMBLY_TIER1 ? COUNT_OF(options) : COUNT_OF(options) - 1;
   void *link = NULL, *cubin = NULL; // the link state owns the cubin
@@ -96,9 +116,14 @@ tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, enum ass
   if (copy)
     memcpy(copy, cubin, cubin_size);
   c->api.link_destroy(link);
-  error_log[LOG_BYTES - 1] = '\0';
+  info_log[LOG_BYTES - 1] = error_log[LOG_BYTES - 1] = '\0';
   if (result != 0)
     return assemble_failure(c, call, result, error_log);
+  tile_status s = refuse_serialised(info_log);
+  if (s != TILE_OK) {
+    free(copy);
+    return s;
+  }
   if (!copy)
     return status_set(TILE_OUT_OF_MEMORY, "no room for a cubin of %zu bytes", cubin_size);
   *ret_code = copy;

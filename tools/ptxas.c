@@ -4,6 +4,7 @@
 #include "tools/ptxas.h"
 
 #include "base/file.h"
+#include "base/ptxas_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,7 +204,9 @@ struct message {
 
 static struct message parse_message(struct str line) {
   struct message m = {.words = str_trim(line)};
-  struct str head, tail = str_split(line, ':', &head);
+  struct str head, tail = str_split(line, ':', &head), problem = ptxas_log_problem(line);
+  if (problem.len)
+    return (struct message){.kind = MESSAGE_ERROR, .words = problem};
   if (!str_starts(line, "ptxas") || !tail.ptr)
     return m;
   head = str_trim(head);

@@ -19,7 +19,7 @@
 struct state {
   struct pass_context *p;
   struct map calls, done; // func.func -> its call_effects; -> non-NULL
-  bool has_products; // by wgmma
+  bool has_products;      // by wgmma
   bool changed, failed;
 };
 

@@ -8,8 +8,8 @@
 //     local_load ring[%r]
 //     yield %r, (%r + 1) modulo S
 //
-// Rings that products in flight read are filled at the end of the iteration: the copy overwrites the
-// buffer of the previous product, which is complete when this iteration's was issued.
+// Rings that products in flight read are filled at the end of the iteration: the copy overwrites
+// the buffer of the previous product, which is complete when this iteration's was issued.
 //
 // Loads are committed and waited for by levels: the operands of an iteration's first dot at its
 // head, those of a dot that multiplies its result just before that dot.

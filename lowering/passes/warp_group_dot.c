@@ -14,7 +14,8 @@
 //     yield %d                     ->      yield %d
 //                                        warp_group_dot_wait {pending = 0}
 //
-// Its operands have to be in buffers that the next iteration does not write before its last product.
+// Its operands have to be in buffers that the next iteration does not write before its last
+// product.
 #include "base/vec.h"
 #include "base/wgmma.h"
 #include "lowering/analysis/layout_flow.h"

@@ -73,7 +73,7 @@ struct run {
   VEC(MlirOperation) before;
   struct map needed; // op -> non-NULL where it is in `before`
   struct map behind_writes;
-  bool *alternates;  // of each item: it has two slots, which no other item uses in its loop
+  bool *alternates; // of each item: it has two slots, which no other item uses in its loop
   VEC(struct phased_ring) phased_rings;
   size_t steps;     // operations visited
   struct map heads; // loops gone through once -> struct pending *, what is pending at their head

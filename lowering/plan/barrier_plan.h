@@ -28,9 +28,10 @@ struct call_effects {
 
 struct barrier_plan {
   VEC(MlirOperation) before; // ops that need a barrier in front of them
-  struct map behind_writes;  // those of them -> non-NULL where it separates writes from later accesses
-  struct pending left;       // at the return
-  MlirOperation overwrites;  // the first op that writes what a product in flight reads; null: none
+  struct map
+      behind_writes;   // those of them -> non-NULL where it separates writes from later accesses
+  struct pending left; // at the return
+  MlirOperation overwrites; // the first op that writes what a product in flight reads; null: none
 };
 
 // `calls` (may be NULL): func.func -> struct call_effects *. `see` (may be NULL) is called for

@@ -14,6 +14,7 @@ case $FAKE in
   error) echo "ptxas $last, line $number; error   : Unknown modifier '.v5'" >&2
          echo "ptxas fatal   : Ptx assembly aborted due to errors" >&2; exit 255 ;;
   warning) echo "ptxas $last, line $number; warning : Potential Performance Loss" >&2 ;;
+  serialised) echo "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized" >&2 ;;
   dies) kill -9 $$ ;;
   silent) exit 3 ;;
 esac
@@ -49,6 +50,8 @@ lacks err 'aborted due to errors'
 cmp k.cubin before
 FAKE=warning status 0 tilec "$ADD" --emit=cubin --target sm_90a --ptxas bin/ptxas -o k.cubin
 has err 'warning: ptxas on `add`: Potential Performance Loss [E0752]'
+FAKE=serialised status 1 tilec "$ADD" --emit=cubin --target sm_90a --ptxas bin/ptxas -o k.cubin
+has err 'ptxas refuses `add`: (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized [E0751]'
 FAKE=dies status 1 tilec "$ADD" --emit=cubin --target sm_90a --ptxas bin/ptxas -o k.cubin
 has err 'with signal 9'
 FAKE=silent status 1 tilec "$ADD" --emit=cubin --target sm_90a --ptxas bin/ptxas -o k.cubin

@@ -363,6 +363,8 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
   for (unsigned i = 0; i < count; i++)
     if (options[i] == CUDA_JIT_ERROR_LOG && fake->error_log)
       strcpy(values[i], fake->error_log);
+    else if (options[i] == CUDA_JIT_INFO_LOG && fake->info_log)
+      strcpy(values[i], fake->info_log);
   ENTRY_IN_CONTEXT(module_load);
   if (!image)
     return 200;
@@ -403,6 +405,8 @@ int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link) {
   for (unsigned i = 0; l && i < count; i++)
     if (options[i] == CUDA_JIT_ERROR_LOG)
       l->log = values[i];
+    else if (options[i] == CUDA_JIT_INFO_LOG && fake->info_log)
+      strcpy(values[i], fake->info_log);
     else if (options[i] == CUDA_JIT_LEVEL)
       l->is_quick = (uintptr_t)values[i] < 3;
   *link = l;

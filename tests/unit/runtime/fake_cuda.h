@@ -24,6 +24,7 @@ struct fake_cuda {
   int device_count;           // 1
   int major, minor;           // 9.0
   const char *error_log;      // log of cuModuleLoadDataEx when it fails
+  const char *info_log;       // of cuModuleLoadDataEx and links
   int live_allocations, live_streams, live_events, live_modules, live_contexts, live_links,
       live_graphs;
   unsigned grid[3], block, shared_bytes; // of the last launch

@@ -283,6 +283,30 @@ START_TEST(load_errors_carry_the_log) {
 }
 END_TEST
 
+static const char serialised[] =
+    "ptxas info    : Used 168 registers\n"
+    "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+    "serialized\n";
+
+START_TEST(serialised_products_are_an_error) {
+  fake->info_log = "ptxas info    : (C7601) something else\nptxas info : (C75 \n";
+  ck_assert_int_eq(use_everything(), TILE_OK);
+  fake->info_log = serialised;
+  ck_assert_int_eq(use_everything(), TILE_COMPILE_ERROR);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "(C7510) Potential Performance Loss"));
+  ck_assert_int_eq(fake->live_modules, 0);
+  tile_device *d = NULL;
+  void *cubin = NULL;
+  size_t size = 0;
+  ck_assert_int_eq(tile_device_open("cuda", &d), TILE_OK);
+  ck_assert_int_eq(module_assemble(d, "text", 4, ASSEMBLY_OPTIMIZED, &cubin, &size),
+                   TILE_COMPILE_ERROR);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "(C7510)"));
+  ck_assert_int_eq(fake->live_links, 0);
+  tile_device_close(d);
+}
+END_TEST
+
 START_TEST(assembling_says_what_is_wrong) {
   tile_device *d = NULL, *host = NULL;
   void *cubin = NULL;
@@ -407,6 +431,7 @@ Suite *suite_cuda(void) {
   tcase_add_test(t, allocations_are_found_by_any_address_in_them);
   tcase_add_test(t, errors_say_call_name_and_hint);
   tcase_add_test(t, load_errors_carry_the_log);
+  tcase_add_test(t, serialised_products_are_an_error);
   tcase_add_test(t, assembling_says_what_is_wrong);
   tcase_add_test(t, function_that_fails_to_prepare_is_unloaded);
   tcase_add_test(t, launch_parameters);
