@@ -55,6 +55,11 @@ static struct diag *record(struct diag_engine *e, enum diag_severity severity, s
   return d;
 }
 
+void diag_forget(struct diag_engine *e, unsigned count) {
+  while (e->records.len > count)
+    e->errors -= vec_pop(&e->records)->severity == DIAG_ERROR;
+}
+
 static bool has_record(const struct diag_engine *e, const struct diag *like) {
   for (size_t i = 0; i < e->records.len; i++) {
     const struct diag *d = e->records.at[i];

@@ -53,6 +53,9 @@ void diag_fixit(struct diag *d, struct span at, const char *replacement);
 // texts are not copied.
 void diag_add_all(struct diag_engine *to, const struct diag_engine *from);
 
+// Drops all records but the first `count`, for a caller that tries something else instead.
+void diag_forget(struct diag_engine *e, unsigned count);
+
 unsigned diag_error_count(const struct diag_engine *e);
 unsigned diag_count(const struct diag_engine *e); // with all severities
 // First error's text without location ("" if none), for callers that need one line.

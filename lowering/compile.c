@@ -49,8 +49,10 @@ struct session {
   struct compile_request filled; // with the values of the kernel's decorators
   struct compile_result *ret;
   uint32_t num_warps, num_stages;
+  bool may_take_fewer_stages; // the request asks for no number
   struct ir_context *c;
-  MlirModule module;
+  MlirModule module, copy; // copy: the module before the passes, while they run; or null
+  bool has_loop;
   LLVMContextRef llvm;
   bool (*body)(struct session *s);
   bool ok;
@@ -101,17 +103,59 @@ static bool open_context(struct session *s) {
   return s->c != NULL;
 }
 
-static bool run_passes(struct session *s, const struct pass_options *options, bool *ret_stopped) {
+static bool run_passes_once(struct session *s, const struct pass_options *options, uint32_t refused,
+                            uint32_t *ret_fewer, bool *ret_stopped) {
   struct pass_context p = {.c = s->c,
                            .module = s->module,
                            .target = s->request->target,
                            .num_warps = s->num_warps,
                            .num_stages = s->num_stages,
+                           .refused_stages = refused,
+                           .ret_fewer_stages = ret_fewer,
                            .scratch = arena_create_nested(s->a)};
   double at = clock_ms();
   bool ok = passes_run(&p, options, ret_stopped);
   arena_destroy(p.scratch);
   lap(&at, &s->ret->timing.passes_ms);
+  return ok;
+}
+
+static bool find_loop(MlirOperation op, void *user) {
+  struct session *s = user;
+  s->has_loop |= op_is(s->c, op, OP_SCF_FOR);
+  return !s->has_loop;
+}
+
+// Runs the passes. Returns the number of stages to try instead, with s->module as it was before, or
+// 0; then *ret_ok is the outcome.
+static uint32_t try_passes(struct session *s, const struct pass_options *options, uint32_t refused,
+                           bool *ret_stopped, bool *ret_ok) {
+  s->copy = mlirModuleFromOperation(mlirOperationClone(mlirModuleGetOperation(s->module)));
+  unsigned messages = diag_count(s->diag);
+  uint32_t fewer = 0;
+  *ret_ok = run_passes_once(s, options, refused, &fewer, ret_stopped);
+  if (fewer) {
+    diag_forget(s->diag, messages);
+    MlirModule tried = s->module;
+    s->module = s->copy;
+    s->copy = tried;
+  }
+  mlirModuleDestroy(s->copy);
+  s->copy = (MlirModule){NULL};
+  return fewer;
+}
+
+// A default number of stages that does not fit in shared memory is reduced.
+static bool run_passes(struct session *s, const struct pass_options *options, bool *ret_stopped) {
+  uint32_t refused = 0, fewer = 0;
+  bool ok = false;
+  ir_walk(mlirModuleGetOperation(s->module), find_loop, s);
+  if (!s->may_take_fewer_stages || !s->has_loop)
+    return run_passes_once(s, options, 0, NULL, ret_stopped) && no_errors(s);
+  while ((fewer = try_passes(s, options, refused, ret_stopped, &ok)) != 0) {
+    refused = refused ? refused : s->num_stages;
+    s->num_stages = fewer;
+  }
   return ok && no_errors(s);
 }
 
@@ -196,6 +240,7 @@ static const struct lang_unit *read_unit(struct session *s, double *at) {
 
 static bool compile_source(struct session *s) {
   s->filled = *s->request;
+  s->may_take_fewer_stages = s->request->num_stages == 0;
   const struct compile_request *r = s->request = &s->filled;
   struct compile_timing *t = &s->ret->timing;
   double at = clock_ms();
@@ -298,6 +343,8 @@ static void close_session(struct session *s) {
     LLVMContextDispose(s->llvm);
   if (!mlirModuleIsNull(s->module))
     mlirModuleDestroy(s->module);
+  if (!mlirModuleIsNull(s->copy))
+    mlirModuleDestroy(s->copy);
   ir_context_destroy(s->c);
 }
 

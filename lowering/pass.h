@@ -23,6 +23,11 @@ struct pass_context {
   const struct target *target;
   uint32_t num_warps;
   uint32_t num_stages;
+  uint32_t
+      refused_stages; // that did not fit in shared memory, so that num_stages is smaller; 0: none
+  // NULL: a program that does not fit in shared memory is an error. Else, if fewer stages fit, they
+  // are written here and the run ends without a message.
+  uint32_t *ret_fewer_stages;
   struct arena *scratch; // released after each pass
 };
 

@@ -101,12 +101,16 @@ static bool check_shared(struct pass_context *p) {
     return true;
   struct uses u = {.p = p};
   ir_walk(mlirModuleGetOperation(p->module), see_use, &u);
+  uint32_t stages = stages_that_fit(p, &u);
+  if (stages && stages < p->num_stages && p->ret_fewer_stages) {
+    *p->ret_fewer_stages = stages;
+    return false;
+  }
   qsort(u.at.at, u.at.len, sizeof *u.at.at, largest_first);
   struct diag *d = diag_error(p->c->diag, u.at.len ? op_span(p->c, u.at.at[0].op) : SPAN_NONE,
                               E0605, "the program needs %lld bytes of shared memory; `%s` has %u",
                               (long long)total, p->target->name, p->target->shared_limit);
   list_uses(d, p, &u);
-  uint32_t stages = stages_that_fit(p, &u);
   if (stages) {
     diag_help(d, "use num_stages=%u (`--num-stages %u`)", stages, stages);
     return false;

@@ -107,6 +107,9 @@ static void plan_loop(struct pipeliner *k, MlirOperation loop) {
     remark_loop(k, loop, "a loop in it is");
     return;
   }
+  if (k->p->refused_stages && !asked && !loads.why)
+    pass_remark(k->p, loop, "pipeline", "%u %s, because %u do not fit in shared memory", stages,
+                stages == 1 ? "stage" : "stages", k->p->refused_stages);
   if (stages < 2 || loads.why) {
     remark_loop(k, loop, loads.why ? loads.why : "it has one stage, or one iteration");
     return;

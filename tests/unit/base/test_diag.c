@@ -276,6 +276,22 @@ START_TEST(as_json) {
 }
 END_TEST
 
+START_TEST(forgotten_records) {
+  diag_warning(e, SPAN_NONE, E0101, "kept");
+  diag_error(e, SPAN_NONE, E0101, "kept too");
+  diag_error(e, SPAN_NONE, E0102, "forgotten");
+  diag_remark(e, SPAN_NONE, "topic", "forgotten");
+  diag_forget(e, 2);
+  ck_assert_uint_eq(diag_count(e), 2);
+  ck_assert_uint_eq(diag_error_count(e), 1);
+  ck_assert_str_eq(diag_first_error(e), "kept too");
+  diag_forget(e, 7);
+  ck_assert_uint_eq(diag_count(e), 2);
+  diag_forget(e, 0);
+  ck_assert_uint_eq(diag_error_count(e), 0);
+}
+END_TEST
+
 START_TEST(codes) {
   for (unsigned i = 0; i < DIAG_CODE_COUNT; i++) {
     enum diag_code c = (enum diag_code)i, found;
@@ -407,6 +423,7 @@ TCase *diag_tests(void) {
   tcase_add_test(t, colour);
   tcase_add_test(t, as_json);
   tcase_add_test(t, random_text_and_spans);
+  tcase_add_test(t, forgotten_records);
   tcase_add_test(t, codes);
   tcase_add_test(t, records_reach_another_process);
   tcase_add_test(t, damaged_bytes_are_refused_or_read);
