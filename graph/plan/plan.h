@@ -103,6 +103,7 @@ struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
 struct buffer *plan_counters(struct program *p, int64_t count);
 // The number of multiprocessors of a typical device of the target.
 unsigned plan_multiprocessors(const struct program_options *o);
+bool plan_has_wgmma(const struct program_options *o); // products by warpgroups
 bool plan_is_cpu(const struct program_options *o);
 
 // The smallest least * 2^i that is at least n, and not more than `most`.

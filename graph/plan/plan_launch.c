@@ -11,6 +11,11 @@ unsigned plan_multiprocessors(const struct program_options *o) {
   return t ? machine_of(t)->multiprocessors : 132;
 }
 
+bool plan_has_wgmma(const struct program_options *o) {
+  const struct target *t = o->target ? target_find(str_from(o->target)) : NULL;
+  return t && t->has_wgmma;
+}
+
 bool plan_is_cpu(const struct program_options *o) {
   return o->target && str_is(str_from(o->target), "cpu");
 }

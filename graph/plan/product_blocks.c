@@ -13,6 +13,14 @@ struct candidate {
   double rate;          // TFLOP/s of a full device, in half precision
 };
 
+// By wgmma, 16-bit operands.
+static const struct candidate by_wgmma[] = {
+    {128, 256, 64, 8, 3, 1, 670},
+    {256, 128, 64, 8, 3, 1, 620},
+    {128, 128, 64, 8, 3, 2, 595},
+};
+
+// By mma.sync; smaller blocks by wgmma were not measured.
 static const struct candidate half_precision[] = {
     {128, 256, 128, 8, 2, 1, 510}, {256, 128, 32, 8, 4, 1, 490}, {128, 128, 64, 4, 3, 2, 490},
     {128, 128, 32, 4, 4, 2, 455},  {64, 128, 64, 4, 4, 2, 400},  {128, 64, 64, 4, 4, 2, 400},
@@ -57,18 +65,28 @@ static const struct candidate doubles[] = {
 struct candidates {
   const struct candidate *at;
   size_t count;
+  bool has_wgmma; // those of by_wgmma come first
 };
 
-static struct candidates candidates_of(const struct product_shape *s) {
+static const struct candidate *candidate_at(const struct candidates *l, size_t i) {
+  if (!l->has_wgmma)
+    return &l->at[i];
+  return i < COUNT_OF(by_wgmma) ? &by_wgmma[i] : &l->at[i - COUNT_OF(by_wgmma)];
+}
+
+static struct candidates candidates_of(const struct product_shape *s,
+                                       const struct program_options *o) {
   if (s->dtype == DTYPE_F64)
-    return (struct candidates){doubles, COUNT_OF(doubles)};
+    return (struct candidates){doubles, COUNT_OF(doubles), false};
   if (s->dtype == DTYPE_F32)
-    return (struct candidates){singles, COUNT_OF(singles)};
+    return (struct candidates){singles, COUNT_OF(singles), false};
   if (s->is_gathered)
-    return (struct candidates){gathered, COUNT_OF(gathered)};
+    return (struct candidates){gathered, COUNT_OF(gathered), false};
   if (s->products > 1)
-    return (struct candidates){pairs, COUNT_OF(pairs)};
-  return (struct candidates){half_precision, COUNT_OF(half_precision)};
+    return (struct candidates){pairs, COUNT_OF(pairs), false};
+  bool wgmma = plan_has_wgmma(o) && dtype_bits(s->dtype) == 16;
+  return (struct candidates){half_precision,
+                             COUNT_OF(half_precision) + (wgmma ? COUNT_OF(by_wgmma) : 0), wgmma};
 }
 
 static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -146,13 +164,13 @@ static unsigned group_of(const struct product_shape *s, unsigned block_m, unsign
 }
 
 struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {
-  struct candidates list = candidates_of(s);
+  struct candidates list = candidates_of(s, o);
   unsigned multiprocessors = plan_multiprocessors(o);
   const struct candidate *best = NULL;
   unsigned best_split = 1;
   double least = HUGE_VAL;
   for (size_t i = 0; i < list.count; i++) {
-    const struct candidate *c = &list.at[i];
+    const struct candidate *c = candidate_at(&list, i);
     bool is_last = i + 1 == list.count;
     if ((is_oversized(c, s) || is_too_much(c, s)) && !is_last)
       continue;
