@@ -365,6 +365,19 @@ START_TEST(blocks_are_the_measured_best) {
 }
 END_TEST
 
+START_TEST(large_blocks_are_for_wgmma) {
+  struct product_shape s = {
+      .batch = 1, .m = 3000, .n = 6000, .k = 2048, .dtype = DTYPE_F16, .products = 1};
+  struct product_plan p = product_choose(&s, &on_gpu);
+  ck_assert_uint_eq(p.block_m * p.block_n, 128 * 256);
+  ck_assert_uint_eq(p.block_k, 64);
+  ck_assert_uint_eq(p.num_warps, 8);
+  ck_assert_uint_eq(p.num_stages, 3);
+  s.dtype = DTYPE_F32; // fma, not wgmma
+  ck_assert_uint_eq(product_choose(&s, &on_gpu).block_n, 128);
+}
+END_TEST
+
 START_TEST(blocks_suit_every_size) {
   static const int64_t lengths[] = {1, 2, 15, 16, 17, 100, 127, 768, 1000, 4097, 50257};
   static const enum dtype types[] = {DTYPE_F16, DTYPE_F32, DTYPE_F64, DTYPE_F8E5};
@@ -437,6 +450,7 @@ int main(void) {
   suite_add_tcase(suite, c);
   c = tcase_create("blocks");
   tcase_add_test(c, blocks_are_the_measured_best);
+  tcase_add_test(c, large_blocks_are_for_wgmma);
   tcase_add_test(c, blocks_suit_every_size);
   tcase_add_test(c, linear_and_gelu_is_one_kernel_on_the_gpu);
   suite_add_tcase(suite, c);
