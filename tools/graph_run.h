@@ -24,7 +24,8 @@ struct graph_session {
   const char *made_up; // names of inputs that neither --arg nor --weights gave; NULL: no --weights
 };
 
-// The graph's symbolic sizes that --arg gives: used for decisions in every mode, and for runs.
+// The graph's symbolic sizes that --arg gives, by name or as sizes of arrays: used for decisions in
+// every mode, and for runs. Where two arrays disagree, the later one fails to fit.
 int graph_take_sizes(struct tool *t, struct graph *g);
 // The exit status for a failure of the library, recorded with its message; EXIT_DONE for TILE_OK.
 int graph_session_failed(struct tool *t, tile_status s);

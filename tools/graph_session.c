@@ -39,7 +39,50 @@ static bool is_input(const struct graph *g, const char *name) {
   return false;
 }
 
+// The value of `symbol` for which `size` is n; false if there is none or the size has others.
+static bool solve(struct exprs *x, const struct expr *size, const struct expr *symbol, int64_t n,
+                  int64_t *ret) {
+  const struct expr *coefficient, *rest;
+  int64_t c, r;
+  if (!expr_has_symbol(size, symbol) || !expr_linear(x, size, symbol, &coefficient, &rest) ||
+      !expr_is_const(coefficient, &c) || !expr_is_const(rest, &r) || c == 0 || (n - r) % c != 0)
+    return false;
+  *ret = (n - r) / c;
+  return true;
+}
+
+// Sizes that no --arg names, from the shape of an array that is given for `v`.
+static int take_sizes_of(struct tool *t, struct graph *g, const struct value *v,
+                         const struct assignment *a) {
+  struct arg_value value = {0};
+  if (!arg_spec_shape(t->arena, t->diag, a->where, a->value, v->dtype, &value))
+    return tool_error_status(t);
+  bool is_like = value.is_array && value.array.rank == v->rank;
+  int status = EXIT_DONE;
+  for (size_t i = 0; is_like && i < g->symbols.len * v->rank && status == EXIT_DONE; i++) {
+    const struct expr *e = g->symbols.at[i / v->rank];
+    const struct symbol *s = e->symbol;
+    uint32_t d = (uint32_t)(i % v->rank);
+    int64_t n = (int64_t)value.array.shape[d];
+    if (find_arg(t, s->name) || !solve(g->exprs, v->shape[d], e, n, &n) ||
+        graph_set_likely_size(g, s->name, n))
+      continue;
+    diag_error(t->diag, a->where, E0720,
+               "dimension %u of `%s` makes %s %" PRId64 "; it is from %" PRId64 " to %" PRId64, d,
+               v->name, s->name, n, s->lo, s->hi);
+    status = EXIT_WRONG;
+  }
+  array_finish(&value.array);
+  return status;
+}
+
 int graph_take_sizes(struct tool *t, struct graph *g) {
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    const struct assignment *a = find_arg(t, g->inputs.at[i]->name);
+    int status = a ? take_sizes_of(t, g, g->inputs.at[i], a) : EXIT_DONE;
+    if (status != EXIT_DONE)
+      return status;
+  }
   for (size_t i = 0; i < g->symbols.len; i++) {
     const struct symbol *s = g->symbols.at[i]->symbol;
     const struct assignment *a = find_arg(t, s->name);
@@ -93,6 +136,12 @@ static int take_arg(struct tool *t, const struct value *v, const struct assignme
   } else {
     struct strbuf type = {.arena = t->arena};
     value_type_print(v, false, &type);
+    bool is_symbolic = false;
+    for (uint32_t d = 0; d < v->rank; d++)
+      is_symbolic |= !expr_is_const(v->shape[d], NULL);
+    for (uint32_t d = 0; is_symbolic && d < v->rank; d++)
+      strbuf_printf(&type, "%s%" PRId64 "%s", d ? ", " : ", here [", into->shape[d],
+                    d + 1 == v->rank ? "]" : "");
     diag_error(t->diag, a->where, E0723, "input `%s` is %s", v->name, strbuf_cstr(&type));
     strbuf_finish(&type);
   }

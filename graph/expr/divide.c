@@ -75,9 +75,8 @@ static void take_multiples(struct exprs *x, struct poly *p, const struct expr *d
     take_multiples_of_term(x, p, t, quotient);
 }
 
-// e / d if the division is exact; NULL otherwise.
-static const struct expr *divide_exactly(struct exprs *x, const struct expr *e,
-                                         const struct expr *d) {
+const struct expr *expr_divide_exactly(struct exprs *x, const struct expr *e,
+                                       const struct expr *d) {
   struct poly p, quotient;
   poly_init(&p);
   poly_init(&quotient);
@@ -140,7 +139,7 @@ static bool find_common(struct exprs *x, const struct expr *e, const struct expr
     *ret_g = g;
     *ret_r = rest;
     *ret_a = poly_expr(x, &a);
-    *ret_b = divide_exactly(x, d, g);
+    *ret_b = expr_divide_exactly(x, d, g);
     return *ret_b != NULL;
   }
   return false;
@@ -174,7 +173,7 @@ static const struct expr *divide_rest(struct exprs *x, const struct expr *e, con
       return expr_floordiv(x, of, by);
   }
   if (e->kind == EXPR_MOD && e->in[1]->lo >= 1) { // (x % (k*d)) // d = (x // d) % k
-    const struct expr *k = divide_exactly(x, e->in[1], d);
+    const struct expr *k = expr_divide_exactly(x, e->in[1], d);
     if (k && k->lo >= 1)
       return expr_mod(x, expr_floordiv(x, e->in[0], d), k);
   }
@@ -231,7 +230,7 @@ static bool drop_remainders(struct exprs *x, struct poly *p, const struct expr *
         continue;
       const struct expr *times = term_expr(x, (struct term){t.coef, others});
       const struct expr *modulus = expr_mul(x, times, f->in[1]);
-      if (!expr_is_unfit(modulus) && divide_exactly(x, modulus, d))
+      if (!expr_is_unfit(modulus) && expr_divide_exactly(x, modulus, d))
         instead = expr_mul(x, times, f->in[0]);
     }
     dropped |= instead != NULL;

@@ -79,6 +79,8 @@ const struct expr *expr_add(struct exprs *x, const struct expr *a, const struct 
 const struct expr *expr_sub(struct exprs *x, const struct expr *a, const struct expr *b);
 const struct expr *expr_mul(struct exprs *x, const struct expr *a, const struct expr *b);
 const struct expr *expr_floordiv(struct exprs *x, const struct expr *a, const struct expr *b);
+// q with q * d = e for all values of the symbols; NULL if there is none or it is unknown.
+const struct expr *expr_divide_exactly(struct exprs *x, const struct expr *e, const struct expr *d);
 const struct expr *expr_mod(struct exprs *x, const struct expr *a, const struct expr *b);
 const struct expr *expr_min(struct exprs *x, const struct expr *a, const struct expr *b);
 const struct expr *expr_max(struct exprs *x, const struct expr *a, const struct expr *b);

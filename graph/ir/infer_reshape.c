@@ -50,7 +50,9 @@ static bool complete_sizes(struct infer *in, const struct value *v, struct exten
   if (missing >= 0) {
     if (expr_is(others, 0))
       return infer_error(in, E1004, "the size -1 in %s is ambiguous", asked);
-    e->shape[missing] = expr_floordiv(x, numel, others);
+    // Sizes that may be 0 are not, or the size would be ambiguous.
+    const struct expr *exact = expr_divide_exactly(x, numel, others);
+    e->shape[missing] = exact ? exact : expr_floordiv(x, numel, others);
     others = expr_mul(x, others, e->shape[missing]);
   }
   if (!infer_same_size(others, numel))

@@ -95,6 +95,27 @@ sed 's/\[3, 100\]/[s0, 100]/g' sincos.py > sizes.py
 check "a size by --arg" 0 '^  add +f32\[s0, 100\]
 checked' --graph sizes.py --run --check --target cpu --arg s0=7
 check "a size that is none" 1 '`0` is not a size: from 1 to 2147483647 \[E0720\]' --graph sizes.py --run --target cpu --arg s0=0
+check "a size of an array" 0 '^  add +f32\[s0, 100\]
+checked' --graph sizes.py --run --check --target cpu --arg 'a=f32[7x100]:rand(1)'
+check "a size of an array for a plan" 0 '1\.2 MB' --graph sizes.py --emit=plan --target sm_90a --arg 'a=f32[1000x100]:zeros'
+check "an array that does not fit a size" 1 'input `a` is f32\[s0, 100\], here \[7, 100\] \[E0723\]' --graph sizes.py --run --target cpu --arg s0=7 \
+  --arg 'a=f32[8x100]:zeros'
+(cat sizes.py; echo 'Range constraints: {s0: VR[2, 16]}') > ranges.py
+check "a size of an array out of range" 1 'dimension 0 of `a` makes s0 17; it is from 2 to 16 \[E0720\]' --graph ranges.py --run --target cpu \
+  --arg 'a=f32[17x100]:zeros'
+cat > heads.py << 'GRAPH'
+def forward(self, x: "f32[3*s0, 8]", w: "f32[4, 6]"):
+    view: "f32[3*s0, 2, 4]" = torch.ops.aten.view.default(x, [3 * s0, -1, 4])
+    rows: "f32[6*s0, 4]" = torch.ops.aten.view.default(view, [-1, 4])
+    mm: "f32[6*s0, 6]" = torch.ops.aten.mm.default(rows, w)
+    heads: "f32[s0, 36]" = torch.ops.aten.view.default(mm, [s0, -1])
+    return (heads,)
+Range constraints: {s0: VR[0, int_oo]}
+GRAPH
+for rows in 0 3 15; do
+  check "-1 in a view with sizes from 0, $rows rows" 0 'largest difference [0-9.e-]+ of' --graph heads.py --run --check --target cpu --arg "x=f32[${rows}x8]:rand(1)"
+done
+check "a size of an array that no size gives" 1 'input `x` is f32\[3\*s0, 8\], here \[3072, 8\] \[E0723\]' --graph heads.py --run --target cpu --arg 'x=f32[4x8]:ones'
 check "a plan for likely sizes" 0 '1\.2 MB' --graph sizes.py --emit=plan --target sm_90a --arg s0=1000
 check "--bench" 0 '^G on .* \(cpu\): 1 kernels, 1 launches
 ^  time +[0-9.]+ ms +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays

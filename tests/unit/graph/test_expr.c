@@ -208,6 +208,11 @@ START_TEST(divisions) {
                     *b = expr_symbol(x, "b", 0, INT64_MAX, num(32));
   const struct expr *sum = expr_add(x, expr_muli(x, a, 32), b);
   ck_assert_ptr_eq(expr_floordiv(x, sum, num(32)), a);
+  ck_assert_ptr_eq(expr_divide_exactly(x, expr_muli(x, a, 24), expr_muli(x, a, 8)),
+                   num(3)); // a may be 0
+  ck_assert_ptr_eq(expr_divide_exactly(x, expr_mul(x, a, b), b), a);
+  ck_assert_ptr_null(expr_divide_exactly(x, sum, num(32)));
+  ck_assert_ptr_null(expr_divide_exactly(x, expr_muli(x, a, 8), expr_muli(x, a, 24)));
   ck_assert_ptr_eq(expr_mod(x, sum, num(32)), b);
   ck_assert_ptr_eq(expr_floordiv(x, b, num(32)), num(0));
   ck_assert_ptr_eq(expr_mod(x, b, num(40)), b);
