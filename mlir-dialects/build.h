@@ -101,10 +101,13 @@ void build_call(struct builder *b, const char *function, size_t n, const MlirVal
 // (verify_shared.c lists the values).
 MlirValue build_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
                     const char *input_precision, int32_t max_num_imprecise_acc);
-// The same by warpgroups; x: a tile or a buffer in shared memory, y: a buffer. When it ends, at most
-// `pending` products of the warpgroup are in flight, this one included; 0: it is complete.
+// The same by warpgroups; x: a tile or a buffer in shared memory, y: a buffer. When it ends, at
+// most `pending` products of the warpgroup are in flight, this one included; 0: it is complete.
 MlirValue build_warp_group_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
                                int32_t pending);
+// Complete when it ends. Each sum of `every` elements of K begins at zero and is added to `acc`.
+MlirValue build_promoted_warp_group_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
+                                        int32_t every);
 // `acc`, when at most `pending` products are in flight.
 MlirValue build_warp_group_dot_wait(struct builder *b, MlirValue acc, int32_t pending);
 

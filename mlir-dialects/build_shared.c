@@ -18,6 +18,14 @@ MlirValue build_warp_group_dot(struct builder *b, MlirValue x, MlirValue y, Mlir
                      1, &a);
 }
 
+MlirValue build_promoted_warp_group_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
+                                        int32_t every) {
+  MlirNamedAttribute a[] = {named_attr(b->c, "pending", attr_i32(b->c, 0)),
+                            named_attr(b->c, "promoted_every", attr_i32(b->c, every))};
+  return build_value(b, OP_GPU_WARP_GROUP_DOT, 3, (MlirValue[]){x, y, acc}, mlirValueGetType(acc),
+                     2, a);
+}
+
 MlirValue build_warp_group_dot_wait(struct builder *b, MlirValue acc, int32_t pending) {
   MlirNamedAttribute a = named_attr(b->c, "pending", attr_i32(b->c, pending));
   return build_value(b, OP_GPU_WARP_GROUP_DOT_WAIT, 1, &acc, mlirValueGetType(acc), 1, &a);

@@ -134,11 +134,23 @@ static MlirType tile_of(struct checked *k, MlirType t) {
   return type_is_memdesc(k->c, t) ? memdesc_tile(k->c, t) : t;
 }
 
+static bool want_promotion(struct checked *k) {
+  int64_t every;
+  if (mlirAttributeIsNull(op_attr(k->op, "promoted_every")))
+    return true;
+  if (!want_i32(k, "promoted_every", &every))
+    return false;
+  if (op_attr_int(k->op, "pending", 0) != 0)
+    return wrong(k, "adds its sums to the accumulator while they are in flight");
+  return (every > 0 && mlirTypeIsAF32(element_type(operand_type(k, 2)))) ||
+         wrong(k, "needs a positive `promoted_every` and an accumulator of f32");
+}
+
 static bool check_warp_group_dot(struct checked *k) {
   return want_buffer(k, operand_type(k, 1)) &&
          want_product(k, tile_of(k, operand_type(k, 0)), tile_of(k, operand_type(k, 1)),
                       operand_type(k, 2)) &&
-         want_pending_products(k);
+         want_pending_products(k) && want_promotion(k);
 }
 
 static bool check_warp_group_dot_wait(struct checked *k) {

@@ -16,13 +16,15 @@
 // Of elements that are narrower in memory a lane holds as many neighbours as 32 bits have, so that
 // they are extended in place: K is then permuted, in both operands alike.
 //
-// On sm_90a, products with 64 rows a warpgroup take the layout of wgmma (version
-// 3); warp-group-dot then makes them read their operands from shared memory.
+// On sm_90a, products with 64 rows a warpgroup take the layout of wgmma (version 3,
+// wgmma_choice.h); warp-group-dot then makes them read their operands from shared memory.
 #include "base/mma.h"
 #include "base/vec.h"
 #include "base/wgmma.h"
+#include "lowering/analysis/dot_promotion.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
+#include "lowering/passes/wgmma_choice.h"
 #include "mlir-dialects/build.h"
 
 enum { MMA_M = 16 };
@@ -89,8 +91,7 @@ static struct choice choose(struct state *s, MlirOperation dot) {
     return x;
   }
   x.instruction = mma_find(a, b, c, sm, (uint64_t)k);
-  if (is_fp8(a) && is_fp8(b) &&
-      (!x.instruction || k < x.instruction->k || makes_fp8_of_f16(sm))) {
+  if (is_fp8(a) && is_fp8(b) && (!x.instruction || k < x.instruction->k || makes_fp8_of_f16(sm))) {
     x.instruction = mma_find(DTYPE_F16, DTYPE_F16, c, sm, (uint64_t)k);
     x.to_f16 = true;
   }
@@ -215,76 +216,12 @@ static MlirAttribute choose_layout(struct state *s, MlirOperation dot) {
   return encoding_attr(s->c, &e);
 }
 
-// ---- wgmma ----
-
-enum { WGMMA_LEAST_N = 16 }; // rows of B of 32 bytes
-
-static int64_t min_of(int64_t x, int64_t y) { return x < y ? x : y; }
-
-// Warpgroups are stacked along M as long as each has 64 rows, then along N.
-static void place_warpgroups(struct state *s, MlirType acc, uint32_t ret[2]) {
-  int64_t high = min_of(tensor_dim(acc, 0) / WGMMA_M, s->p->num_warps / WGMMA_WARPS);
-  ret[0] = (uint32_t)high * WGMMA_WARPS;
-  ret[1] = s->p->num_warps / ret[0];
-}
-
-// What was converted to the operand that products without an instruction take.
-static MlirValue source_of(struct state *s, MlirValue v) {
-  MlirOperation def = value_def(v);
-  bool converted = !mlirOperationIsNull(def) && op_is(s->c, def, OP_GPU_CONVERT_LAYOUT);
-  return converted ? mlirOperationGetOperand(def, 0) : v;
-}
-
-// Whether K is the contiguous dimension of the operand's load.
-static bool has_k_inside(struct state *s, MlirOperation dot, intptr_t i) {
-  MlirValue v = mlirOperationGetOperand(dot, i);
-  for (MlirValue from = source_of(s, v); !mlirValueEqual(from, v); from = source_of(s, v))
-    v = from;
-  const struct encoding *e = encoding_of_attr(s->c, tensor_encoding(mlirValueGetType(v)));
-  return e && e->kind == ENC_BLOCKED && e->blocked.order[0] == (i == 0 ? 1u : 0u);
-}
-
-// Only 16-bit operands may have M or N as the contiguous dimension in shared memory.
-static bool has_operands_of_wgmma(struct state *s, MlirOperation dot, const struct choice *x) {
-  enum dtype t = x->instruction->a;
-  if (element_dtype(operand_type(dot, 0)) != t)
-    return false;
-  if (t == DTYPE_F16 || t == DTYPE_BF16)
-    return true;
-  bool one_product =
-      t == DTYPE_I8 || (t == DTYPE_F32 && str_is(op_attr_str(dot, "input_precision"), "tf32"));
-  return one_product && has_k_inside(s, dot, 0) && has_k_inside(s, dot, 1) &&
-         tensor_dim(operand_type(dot, 1), 0) >= WGMMA_K_BYTES / dtype_bytes(t);
-}
-
-static bool takes_wgmma(struct state *s, MlirOperation dot, const struct choice *x) {
-  MlirType acc = operand_type(dot, 2);
-  if (!s->p->target->has_wgmma || x->to_f16 || tensor_rank(acc) != 2 ||
-      !has_operands_of_wgmma(s, dot, x) || s->p->num_warps % WGMMA_WARPS != 0 ||
-      tensor_dim(acc, 0) < WGMMA_M || is_chained(s, dot))
-    return false;
-  uint32_t warps[2];
-  place_warpgroups(s, acc, warps);
-  return tensor_dim(acc, 1) / warps[1] >= WGMMA_LEAST_N;
-}
-
-static MlirAttribute wgmma_layout(struct state *s, MlirOperation dot, const struct choice *x) {
-  MlirType acc = operand_type(dot, 2);
-  struct encoding e = {.kind = ENC_MMA, .rank = 2};
-  e.mma.version = 3;
-  place_warpgroups(s, acc, e.mma.warps_per_cta);
-  e.mma.instr_shape[0] = WGMMA_M / WGMMA_WARPS;
-  e.mma.instr_shape[1] = (uint32_t)min_of(tensor_dim(acc, 1) / e.mma.warps_per_cta[1], WGMMA_MAX_N);
-  e.mma.instr_shape[2] = WGMMA_K_BYTES / dtype_bytes(x->instruction->a);
-  return encoding_attr(s->c, &e);
-}
-
 // ---- rewriting ----
 
-static MlirValue new_operand(struct state *s, struct builder *b, MlirOperation dot, intptr_t i,
-                             const struct choice *x, MlirAttribute encoding) {
-  MlirValue v = source_of(s, mlirOperationGetOperand(dot, i));
-  if (x->to_f16)
+static MlirValue new_operand(struct state *s, struct builder *b, MlirValue given, bool to_f16,
+                             MlirAttribute encoding) {
+  MlirValue v = value_as_computed(s->c, given);
+  if (to_f16)
     v = build_fp_to_fp(b, v, mlir_of_dtype(s->c, DTYPE_F16), "rtne");
   return build_convert_layout(b, v, encoding);
 }
@@ -295,6 +232,13 @@ static void erase_if_idle(struct state *s, MlirValue v) {
     op_erase(def);
 }
 
+static void explain_promotion(struct state *s, MlirOperation dot) {
+  int32_t every = dot_promoted_every(dot);
+  if (every)
+    pass_remark(s->p, dot, "dot", "adds its sums to the accumulator every %d elements of K",
+                (int)every);
+}
+
 static void explain(struct state *s, MlirOperation dot, const struct choice *x,
                     MlirAttribute encoding) {
   const struct encoding *e = encoding_of_attr(s->c, encoding);
@@ -302,6 +246,7 @@ static void explain(struct state *s, MlirOperation dot, const struct choice *x,
   if (e->mma.version == 3) {
     pass_remark(s->p, dot, "dot", "uses wgmma m%un%uk%u, %u x %u warpgroups", (unsigned)WGMMA_M,
                 e->mma.instr_shape[1], e->mma.instr_shape[2], warps[0] / WGMMA_WARPS, warps[1]);
+    explain_promotion(s, dot);
     return;
   }
   pass_remark(s->p, dot, "dot", "uses mma.sync m%un8k%u%s, %u x %u warps%s", x->instruction->m,
@@ -311,15 +256,17 @@ static void explain(struct state *s, MlirOperation dot, const struct choice *x,
 
 static void rewrite(struct state *s, MlirOperation dot, const struct choice *x) {
   struct builder b = builder_before(s->c, dot);
-  bool wgmma = takes_wgmma(s, dot, x);
-  MlirAttribute acc = wgmma ? wgmma_layout(s, dot, x) : choose_layout(s, dot);
+  uint32_t warps = s->p->num_warps;
+  bool wgmma = !is_chained(s, dot) && wgmma_computes(s->c, s->p->target, warps, dot);
+  MlirAttribute acc = wgmma ? wgmma_layout(s->c, warps, dot) : choose_layout(s, dot);
   MlirValue old[3], new[3];
-  unsigned k_width = wgmma ? 32 / dtype_bits(x->instruction->a) : choose_k_width(s, dot, x);
+  unsigned k_width =
+      wgmma ? 32 / dtype_bits(element_dtype(operand_type(dot, 0))) : choose_k_width(s, dot, x);
   for (intptr_t i = 0; i < 3; i++) {
     old[i] = mlirOperationGetOperand(dot, i);
-    new[i] =
-        i == 2 ? build_convert_layout(&b, source_of(s, old[i]), acc)
-               : new_operand(s, &b, dot, i, x, layout_dot_operand(s->c, acc, (unsigned)i, k_width));
+    new[i] = i == 2 ? build_convert_layout(&b, value_as_computed(s->c, old[i]), acc)
+                    : new_operand(s, &b, old[i], x->to_f16 && !wgmma,
+                                  layout_dot_operand(s->c, acc, (unsigned)i, k_width));
   }
   struct str precision = op_attr_str(dot, "input_precision");
   MlirValue d = build_dot(&b, new[0], new[1], new[2],

@@ -10,6 +10,9 @@
 //   select(%m, load(%p, %m), %other)             ->   load(%p, %m, %other)
 //   load(%p, %m, splat 0)                        ->   load(%p, %m)
 //   add(%x, dot(%a, %b, splat 0))                ->   dot(%a, %b, %x)
+//
+// The sum of a product of 8-bit floats is added to %x in f32 there, so K elements at most are
+// summed with fewer bits (max_num_imprecise_acc).
 #include "lowering/pass.h"
 #include "mlir-dialects/build.h"
 
@@ -258,6 +261,14 @@ static bool is_zero(struct ir_context *c, MlirValue v) {
   return (value_const_int(c, v, &i) && i == 0) || (value_const_float(c, v, &f) && f == 0);
 }
 
+static void keep_addition(struct rewriter *s, MlirOperation dot) {
+  MlirType a = mlirValueGetType(operand(dot, 0));
+  int64_t k = tensor_dim(a, tensor_rank(a) - 1);
+  if (op_attr_int(dot, "max_num_imprecise_acc", 0) > k)
+    mlirOperationSetAttributeByName(dot, mlirStringRefCreateFromCString("max_num_imprecise_acc"),
+                                    attr_i32(s->c, (int32_t)k));
+}
+
 // The sum with a product with accumulator zero becomes its accumulator. A product of another block
 // stays there: it may run less often.
 static void combine_sum(struct rewriter *s, MlirOperation op) {
@@ -272,6 +283,7 @@ static void combine_sum(struct rewriter *s, MlirOperation op) {
       continue;
     MlirOperation sum = mlirOperationClone(dot);
     mlirOperationSetOperand(sum, 2, operand(op, 1 - i));
+    keep_addition(s, sum);
     mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(op), op, sum);
     replace(s, op, mlirOperationGetResult(sum, 0));
     op_erase(dot);

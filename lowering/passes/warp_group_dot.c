@@ -15,9 +15,11 @@
 //                                        warp_group_dot_wait {pending = 0}
 //
 // Its operands have to be in buffers that the next iteration does not write before its last
-// product.
+// product. Products of 8-bit floats whose sums are promoted (dot_promotion.h) are complete when
+// they end.
 #include "base/vec.h"
 #include "base/wgmma.h"
+#include "lowering/analysis/dot_promotion.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
 #include "lowering/analysis/loop_accumulator.h"
@@ -89,7 +91,9 @@ static void rewrite(struct state *s, MlirOperation dot) {
     else if (i == 1)
       x[i] = new_buffer(s, &b, x[i]);
   }
-  MlirValue sum = build_warp_group_dot(&b, x[0], x[1], x[2], 0);
+  int32_t every = dot_promoted_every(dot);
+  MlirValue sum = every ? build_promoted_warp_group_dot(&b, x[0], x[1], x[2], every)
+                        : build_warp_group_dot(&b, x[0], x[1], x[2], 0);
   value_replace(mlirOperationGetResult(dot, 0), sum);
   vec_push(s->p->scratch, &s->products, mlirOpResultGetOwner(sum));
   op_erase(dot);
@@ -165,12 +169,16 @@ static void wait_behind(struct state *s, MlirOperation loop, intptr_t carried) {
   mlirOperationSetOperand(mlirOpResultGetOwner(complete), 0, sum);
 }
 
+static bool is_promoted(MlirOperation product) {
+  return !mlirAttributeIsNull(op_attr(product, "promoted_every"));
+}
+
 // After each of n products at most n groups stay in flight, and no more than the barrier plan
 // tracks: all of the previous iteration are complete when the last product was issued.
 static void keep_in_flight(struct state *s, MlirOperation loop) {
   VEC(MlirOperation) candidates = {0}, in_flight = {0};
   for (size_t i = 0; i < s->products.len; i++)
-    if (loop_accumulator(loop, s->products.at[i]) >= 0)
+    if (loop_accumulator(loop, s->products.at[i]) >= 0 && !is_promoted(s->products.at[i]))
       vec_push(s->p->scratch, &candidates, s->products.at[i]);
   for (size_t i = 0; i < candidates.len; i++)
     if (may_stay_in_flight(s, loop, candidates.at[i], candidates.at[candidates.len - 1]))

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product by wgmma may stay in flight if its accumulator is the loop's own and both operands are
-// tiles as they were loaded, which it reads from the buffers of the loads.
+// tiles as they were loaded, which it reads from the buffers of the loads. Sums that are promoted
+// are added to the accumulator before the next iteration.
 #include "lowering/plan/loop_products.h"
 
 #include "layouts/attr.h"
+#include "lowering/analysis/dot_promotion.h"
 #include "lowering/analysis/loop_accumulator.h"
 
 static bool is_by_wgmma(struct ir_context *c, MlirOperation op) {
@@ -30,7 +32,7 @@ static struct loop_load *load_of(struct ir_context *c, struct loop_loads *loads,
 void loop_products_in_flight(struct ir_context *c, struct loop_loads *loads, MlirOperation loop) {
   for (MlirOperation op = mlirBlockGetFirstOperation(loop_block(loop)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
-    if (!is_by_wgmma(c, op) || loop_accumulator(loop, op) < 0)
+    if (!is_by_wgmma(c, op) || loop_accumulator(loop, op) < 0 || dot_promoted_every(op))
       continue;
     struct loop_load *a = load_of(c, loads, mlirOperationGetOperand(op, 0)),
                      *b = load_of(c, loads, mlirOperationGetOperand(op, 1));

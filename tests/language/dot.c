@@ -12,6 +12,7 @@ struct row {
   const char *precision; // or NULL
   // Error bounds of a product and of a sum of n, relative to the sum of magnitudes.
   double product, step;
+  unsigned imprecise; // max_num_imprecise_acc where K is not smaller; 0: not given
 };
 
 static const struct row rows[] = {
@@ -30,6 +31,7 @@ static const struct row rows[] = {
     {DTYPE_F8E4NV, DTYPE_F8E4NV, DTYPE_F32, NULL, 0, 0x1p-12},
     {DTYPE_F8E5, DTYPE_F8E4NV, DTYPE_F32, NULL, 0, 0x1p-12},
     {DTYPE_F8E4NV, DTYPE_F8E5, DTYPE_F32, NULL, 0, 0x1p-12},
+    {DTYPE_F8E5, DTYPE_F8E4NV, DTYPE_F32, NULL, 0, 0x1p-12, 32},
     {DTYPE_F8E5, DTYPE_F8E5, DTYPE_F16, NULL, 0, 0x1p-10},
     {DTYPE_F8E4NV, DTYPE_F8E4NV, DTYPE_F16, NULL, 0, 0x1p-10},
     {DTYPE_F8E4B15, DTYPE_F8E4B15, DTYPE_F32, NULL, 0, 0x1p-23},
@@ -42,6 +44,7 @@ struct product {
   struct tile a, b, c; // ranks agree; [..., M, K], [..., K, N], [..., M, N]
   enum sum sum;        // how the accumulator is given
   bool is_exact;
+  bool by_columns; // B is given as [..., N, K] and transposed
   unsigned warps;
 };
 
@@ -49,11 +52,13 @@ struct product {
 static const char *expression(struct suite *s, const struct product *p) {
   static const char *const acc[SUMS] = {"", ", c", ", acc=c", ""};
   const struct row *r = p->row;
-  const char *precision = r->precision ? r->precision : "";
-  return arena_printf(s->arena, "tl.dot(a, b%s%s%s%s%s)%s", acc[p->sum],
-                      r->precision ? ", input_precision=\"" : "", precision,
-                      r->precision ? "\"" : "", r->sum == DTYPE_F16 ? ", out_dtype=tl.float16" : "",
-                      p->sum == ADDED ? " + c" : "");
+  const char *precision = r->precision ? r->precision : "", *imprecise = "";
+  if (r->imprecise && p->a.dim[p->a.rank - 1] >= r->imprecise)
+    imprecise = arena_printf(s->arena, ", max_num_imprecise_acc=%u", r->imprecise);
+  return arena_printf(
+      s->arena, "tl.dot(a, %s%s%s%s%s%s%s)%s", p->by_columns ? "tl.trans(b)" : "b", acc[p->sum],
+      r->precision ? ", input_precision=\"" : "", precision, r->precision ? "\"" : "", imprecise,
+      r->sum == DTYPE_F16 ? ", out_dtype=tl.float16" : "", p->sum == ADDED ? " + c" : "");
 }
 
 static double element(const struct array *x, size_t i) { return num_double(array_get(x, i)); }
@@ -65,12 +70,13 @@ static struct num exact(enum dtype type, double v) {
 // arrays: a, b, c (or NULL), the result.
 static void compare(struct suite *s, const struct product *p, struct array *const x[4]) {
   unsigned last = p->a.rank - 1;
-  size_t m = p->a.dim[last - 1], k = p->a.dim[last], n = p->b.dim[last];
+  size_t m = p->a.dim[last - 1], k = p->a.dim[last], n = p->c.dim[last];
   for (size_t i = 0; i < x[3]->count; i++) {
     size_t row = i / n, batch = row / m;
     double sum = x[2] ? element(x[2], i) : 0, magnitude = fabs(sum);
     for (size_t j = 0; j < k; j++) {
-      double v = element(x[0], row * k + j) * element(x[1], (batch * k + j) * n + i % n);
+      size_t at = p->by_columns ? (batch * n + i % n) * k + j : (batch * k + j) * n + i % n;
+      double v = element(x[0], row * k + j) * element(x[1], at);
       sum += v, magnitude += fabs(v);
     }
     double lost = p->row->product + p->row->step * (2 + sqrt((double)k) / 4);
@@ -94,8 +100,10 @@ static const char *name_of(const struct product *p, char text[static 160]) {
                 r->precision ? " " : "", r->precision ? r->precision : "");
   for (unsigned i = 0; i < last; i++)
     strbuf_printf(&b, "%ux", p->a.dim[i]);
-  strbuf_printf(&b, "%ux%u%s%s", p->b.dim[last], p->a.dim[last], sums[p->sum],
-                p->is_exact ? "" : " rounded");
+  strbuf_printf(&b, "%ux%u%s%s%s", p->c.dim[last], p->a.dim[last], sums[p->sum],
+                p->is_exact ? "" : " rounded", p->by_columns ? " trans" : "");
+  if (r->imprecise)
+    strbuf_printf(&b, " promoted");
   snprintf(text, 160, "%s", strbuf_cstr(&b));
   strbuf_finish(&b);
   return text;
@@ -127,8 +135,8 @@ static void product(struct suite *s, const struct product *p) {
 
 // ---- the table ----
 
-static void sized(struct suite *s, const struct row *r, struct tile batch, unsigned m, unsigned n,
-                  unsigned k, unsigned variant) {
+static struct product product_of(const struct row *r, struct tile batch, unsigned m, unsigned n,
+                                 unsigned k, unsigned variant) {
   struct product p = {.row = r, .a = batch, .b = batch, .c = batch, .warps = 1u << variant % 4};
   unsigned at = batch.rank;
   p.a.rank = p.b.rank = p.c.rank = at + 2;
@@ -139,8 +147,19 @@ static void sized(struct suite *s, const struct row *r, struct tile batch, unsig
     p.warps *= 2;
   p.sum = variant / 2 % SUMS;
   p.is_exact = r->sum == DTYPE_I32 || variant % 3 != 0;
-  size_t elements = tile_count(p.a) + tile_count(p.b);
-  if (elements * dtype_bytes(r->a) <= 128 << 10) // both may go through shared memory
+  return p;
+}
+
+// Both operands may go through shared memory; float8e4b15 does as f16.
+static bool fits_in_shared(const struct product *p) {
+  size_t bytes = p->row->a == DTYPE_F8E4B15 ? 2 : dtype_bytes(p->row->a);
+  return (tile_count(p->a) + tile_count(p->b)) * bytes <= 128 << 10;
+}
+
+static void sized(struct suite *s, const struct row *r, struct tile batch, unsigned m, unsigned n,
+                  unsigned k, unsigned variant) {
+  struct product p = product_of(r, batch, m, n, k, variant);
+  if (fits_in_shared(&p))
     product(s, &p);
 }
 
@@ -160,6 +179,21 @@ static void warps(struct suite *s, const struct row *r) {
   for (size_t i = 0; i < COUNT_OF(some); i++)
     for (unsigned w = 0; w < 4; w++) // variants of one w: sums, exact or not
       sized(s, r, (struct tile){0}, some[i][0], some[i][1], some[i][2], w + 4 * (unsigned)(i + w));
+}
+
+// K is the contiguous dimension of both operands: wgmma can read operands of any width.
+static void by_columns(struct suite *s, const struct row *r) {
+  static const unsigned some[][3] = {{64, 16, 32}, {64, 64, 64}, {128, 32, 64}, {64, 128, 128}};
+  for (size_t i = 0; i < COUNT_OF(some); i++)
+    for (unsigned w = 2; w < 4; w++) {
+      unsigned m = some[i][0], n = some[i][1], k = some[i][2];
+      struct product p = product_of(r, (struct tile){0}, m, n, k, w + 4 * (unsigned)(i + w));
+      p.b.dim[0] = n;
+      p.b.dim[1] = k;
+      p.by_columns = true;
+      if (fits_in_shared(&p))
+        product(s, &p);
+    }
 }
 
 // ---- where operands come from and where products go ----
@@ -367,6 +401,7 @@ void family_dot(struct suite *s) {
       sized(s, &rows[r], batches[i], sizes[(variant + r) % 28][0], sizes[(variant + r) % 28][1],
             sizes[(variant + r) % 28][2], variant);
     warps(s, &rows[r]);
+    by_columns(s, &rows[r]);
   }
   all_forms(s);
 }

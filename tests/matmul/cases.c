@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tested products. `shapes`: common forms of matrix products with every type,
-// number of warps and number of stages, sizes around blocks and powers of two. `forms`: every form.
+// number of warps and number of stages, sizes around blocks and powers of two. `forms`: every form,
+// more of them for operands of 8 bits.
 // `random`: random types, blocks, warps, stages and forms at small sizes, which the CPU runs with
 // race detection.
 #include "product.h"
@@ -142,6 +143,28 @@ void test_shapes(struct suite *s, const struct settings *t) {
 
 // ---- forms ----
 
+// Operands of 8 bits, both with K as the contiguous dimension, as wgmma reads them.
+static void byte_forms(struct suite *s, uint64_t *state, double most) {
+  static const char *const names[] = {"pointers", "even",         "computed", "plus",    "promoted",
+                                      "rescaled", "two products", "wrapped",  "row sums"};
+  static const struct blocks some[] = {{64, 64, 64}, {64, 32, 128}, {128, 64, 32}, {64, 128, 64}};
+  unsigned variant = 0;
+  for (size_t i = 0; i < COUNT_OF(names); i++)
+    for (size_t j = 0; j < product_types_count; j++) {
+      struct product p = {.form = form_named(names[i]), .types = &product_types[j]};
+      if (dtype_bits(p.types->a) != 8)
+        continue;
+      p.block = some[variant % COUNT_OF(some)];
+      p.warps = variant % 3 ? 4 : 8;
+      p.stages = 1 + variant++ % 5;
+      p.b_columns = true;
+      p.pad = 16;
+      p.m = p.n = p.k = 1;
+      if (product_fits(&p) && pick_sizes(state, &p, NULL, 0, most))
+        product_case(s, &p);
+    }
+}
+
 void test_forms(struct suite *s, const struct settings *t) {
   uint64_t state = t->seed + 1;
   double most = s->on_processor ? 0x1p20 : 0x1p26;
@@ -153,6 +176,7 @@ void test_forms(struct suite *s, const struct settings *t) {
       if (pick_kernel(&state, &given, most, &p) && pick_sizes(&state, &p, NULL, 0, most))
         product_case(s, &p);
     }
+  byte_forms(s, &state, most);
 }
 
 // ---- random ----

@@ -74,6 +74,10 @@ static const char by_hand[] = // the next tiles are loaded before the product
 static const char static_range[] =
     POINTERS ZEROS "    for i in tl.static_range(0, 3):\n" LOAD_BOTH DOT ADVANCE;
 
+static const char promoted[] = // 8-bit floats: sums of 32 products are added in f32
+    POINTERS ZEROS TURNS LOAD_BOTH
+    "        acc = tl.dot(a, b, acc, max_num_imprecise_acc=32$)\n" ADVANCE;
+
 // ---- several tiles per program ----
 
 static const char persistent[] =
@@ -250,6 +254,7 @@ const struct form forms[] = {
     {"computed", false, computed, NULL, NULL},
     {"block pointers", false, block_pointers, NULL, NULL},
     {"plus", false, plus, NULL, NULL},
+    {"promoted", false, promoted, NULL, fits_promoted},
     {"backwards", false, backwards, NULL, NULL},
     {"stages of the loop", false, stages_of_loop, NULL, NULL},
     {"unrolled", false, unrolled, NULL, fits_unrolled},

@@ -24,6 +24,10 @@ bool fits_unrolled(const struct product *p) { return product_shared_bytes(p) <= 
 
 bool fits_even(const struct product *p) { return p->k % p->block.k == 0; }
 
+bool fits_promoted(const struct product *p) {
+  return dtype_is_float(p->types->a) && dtype_bits(p->types->a) == 8 && p->block.k >= 32;
+}
+
 bool fits_static(const struct product *p) { return p->k <= 3 * p->block.k; }
 
 void p_persistent(struct product_run *r) {

@@ -111,6 +111,13 @@ static void make_product(struct problem *p) {
   integer(p, 5);
 }
 
+static void make_promoted(struct problem *p) {
+  array(p, DTYPE_F8E4NV, 64 * 320, number);
+  array(p, DTYPE_F8E5, 64 * 320, number);
+  array(p, DTYPE_F32, 64 * 64, zero);
+  integer(p, 5);
+}
+
 static void make_half_precision(struct problem *p) {
   array(p, DTYPE_F16, 64 * 32, number);
   array(p, DTYPE_F16, 32 * 64, number);
@@ -216,6 +223,16 @@ static const struct mutation product_faults[] = {
     {"a copy to the wrong stage", REPLACE, ", 12288;", 1, 0, ", 12288;", ", 16384;", NULL},
 };
 
+static const struct mutation promoted_faults[] = {
+    {"a sum that begins with what its registers have", REPLACE, "wgmma.mma_async", 1, 0, ", q, ",
+     ", p, ", "sm_90a"},
+    {"operands of another type", REPLACE, "wgmma.mma_async", 2, 0, ".e4m3.e5m2", ".e5m2.e5m2",
+     "sm_90a"},
+    {"a sum that is read in flight", DROP, "wgmma.wait_group", 1, 0, NULL, NULL, "sm_90a"},
+    {"a sum that is subtracted", REPLACE, "add.rn.f32", 3, 0, "add", "sub", "sm_90a"},
+    {"no barrier in front of the product", DROP, "bar.sync", 1, 0, NULL, NULL, "sm_90a"},
+};
+
 // stmatrix exists on Hopper and later.
 static const struct mutation half_precision_faults[] = {
     {"stmatrix with .trans", REPLACE, "stmatrix.sync", 1, 0, ".x4.", ".x4.trans.", "sm_90a"},
@@ -236,9 +253,9 @@ struct subject {
 #define SUBJECT(name)                                                                              \
   { #name, make_##name, name##_faults, COUNT_OF(name##_faults) }
 static const struct subject subjects[] = {
-    SUBJECT(masked_add), SUBJECT(total),          SUBJECT(integers), SUBJECT(mixed),
-    SUBJECT(running),    SUBJECT(transpose),      SUBJECT(counts),   SUBJECT(unpack),
-    SUBJECT(product),    SUBJECT(half_precision),
+    SUBJECT(masked_add), SUBJECT(total),     SUBJECT(integers),       SUBJECT(mixed),
+    SUBJECT(running),    SUBJECT(transpose), SUBJECT(counts),         SUBJECT(unpack),
+    SUBJECT(product),    SUBJECT(promoted),  SUBJECT(half_precision),
 };
 
 // ---- running ----

@@ -43,6 +43,22 @@ def narrow(a, b, out, K: i32 % 16, KB: constexpr):
         acc = dot(x, y, acc, input_precision="tf32")
     store(out + m[:, None] * 32 + n[None, :], acc)
 TILE
+# 8-bit floats: a tail of K, and A as it is or computed in registers.
+cat > bytes.tile <<'TILE'
+@jit
+def bytes(a, b, out, K: i32 % 16, MAX: constexpr = None, SCALED: constexpr = False):
+    m = arange(0, 64)
+    n = arange(0, 32)
+    k = arange(0, 64)
+    acc = zeros([64, 32], out.dtype.element_ty)
+    for s in range(0, K, 64):
+        x = load(a + m[:, None] * K + s + k[None, :], mask=s + k[None, :] < K, other=0)
+        y = load(b + n[None, :] * K + s + k[:, None], mask=s + k[:, None] < K, other=0)
+        if SCALED:
+            x = (x.to(f16) * 2).to(x.dtype)
+        acc = dot(x, y, acc, max_num_imprecise_acc=MAX)
+    store(out + m[:, None] * 32 + n[None, :], acc)
+TILE
 # Copies in front of the product and behind it.
 cat > mixed.tile << 'TILE'
 @jit
@@ -66,7 +82,7 @@ agree() { # agree NAME FILE INSTRUCTION ARGUMENTS...
   local name=$1 file=$2 instruction=$3
   shift 3
   check "simulated: $name on the CPU" 0 'out' --run "$file" --target cpu --grid 1 --out out=@products.npy "$@"
-  check "simulated: $name" 0 'out +as expected: ' --run "$file" --target sm_90a --simulate --check --grid 1 --expect out=@products.npy --rtol 1e-4 --atol 1e-3 "$@"
+  check "simulated: $name" 0 'out +as expected: ' --run "$file" --target sm_90a --simulate --check --grid 1 --expect out=@products.npy --rtol 1e-4 --atol ${atol:-1e-3} "$@"
   check "wgmma: $name" 0 "$instruction" --run "$file" --target sm_90a --simulate --grid 1 --explain-perf "$@"
 }
 
@@ -80,6 +96,22 @@ agree "products of i8" narrow.tile 'wgmma.m64n32k32' -D KB=64 --arg 'a=i8[64x256
   --arg 'out=i32[64x32]:zeros' --arg K=256
 agree "products of tf32" narrow.tile 'wgmma.m64n32k8' -D KB=32 --arg 'a=f32[64x160]:rand(1)' --arg 'b=f32[32x160]:rand(2)' \
   --arg 'out=f32[64x32]:zeros' --arg K=160
+for stages in 1 2 3 4; do
+  for bound in None 64 32; do
+    for scaled in False True; do
+      agree "products of fp8, $stages stages, bound $bound, A computed: $scaled" bytes.tile 'wgmma.m64n32k32' --num-stages $stages \
+        -D MAX=$bound -D SCALED=$scaled --arg 'a=fp8e4nv[64x208]:rand(1,-4,4)' --arg 'b=fp8e5[32x208]:rand(2,-4,4)' --arg 'out=f32[64x32]:zeros' --arg K=208
+    done
+  done
+done
+bytes() { # bytes A B SUM
+  agree "products of $1 and $2 in $3" bytes.tile 'wgmma.m64n32k32' --arg "a=$1[64x208]:rand(1,-1,1)" --arg "b=$2[32x208]:rand(2,-1,1)" \
+    --arg "out=$3[64x32]:zeros" --arg K=208
+}
+bytes fp8e4nv fp8e4nv f32
+bytes fp8e5 fp8e5 f32
+bytes fp8e5 fp8e4nv f32
+atol=0.03 bytes fp8e5 fp8e4nv f16 # rounded once for 16 of K on the CPU, for 32 by wgmma
 for stages in 2 3 5; do
   agree "copies on both sides of the product, $stages stages" mixed.tile 'wgmma.m64n64k16' --num-stages $stages --arg 'a=f16[64x160]:rand(1)' \
     --arg 'b=f16[160x64]:rand(2)' --arg 'c=f32[64x160]:rand(3)' --arg table='i32[5]:iota' --arg 'out=f32[64x96]:zeros' --arg K=160

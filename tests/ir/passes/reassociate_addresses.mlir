@@ -140,6 +140,20 @@ module {
     return %twice, %begun, %outer, %alone : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
   }
 
+  // Products of 8-bit floats: what was added in f32 still is, after K elements at most.
+  // CHECK-LABEL: func.func @imprecise
+  // CHECK: "tile.dot"(%{{.*}}, %{{.*}}, %{{.*}}) {input_precision = "tf32", max_num_imprecise_acc = 32 : i32}
+  // CHECK: "tile.dot"(%{{.*}}, %{{.*}}, %{{.*}}) {input_precision = "tf32", max_num_imprecise_acc = 16 : i32}
+  // CHECK-NOT: arith.addf
+  func.func @imprecise(%a: tensor<16x32xf8E4M3FN>, %b: tensor<32x16xf8E5M2>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+    %p = "tile.dot"(%a, %b, %zero) {input_precision = "tf32", max_num_imprecise_acc = 1073741824 : i32} : (tensor<16x32xf8E4M3FN>, tensor<32x16xf8E5M2>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    %s = arith.addf %c, %p : tensor<16x16xf32>
+    %q = "tile.dot"(%a, %b, %zero) {input_precision = "tf32", max_num_imprecise_acc = 16 : i32} : (tensor<16x32xf8E4M3FN>, tensor<32x16xf8E5M2>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    %t = arith.addf %s, %q : tensor<16x16xf32>
+    return %t : tensor<16x16xf32>
+  }
+
   // A mask of 64-bit offsets in a block is one of 32-bit offsets within it.
   // CHECK-LABEL: func.func @mask(
   // CHECK-SAME: %[[N:.*]]: i64, %[[P:.*]]: i32

@@ -46,7 +46,8 @@ struct product {
   unsigned batch, m, n, k; // batch 0: rank 2
   const char *acc, *a, *b; // layouts
   unsigned warps;
-  const char *buffer[2]; // layouts in shared memory: by tilegpu.warp_group_dot; NULL: registers
+  const char *buffer[2];   // layouts in shared memory: by tilegpu.warp_group_dot; NULL: registers
+  unsigned promoted_every; // elements of K; 0: never
 };
 
 // ---- IR ----
@@ -105,8 +106,13 @@ static void put_product(struct strbuf *s, const struct product *p, const char *a
       types[i] = buffer;
       names[i] = arena_printf(run.arena, "m%s", names[i]);
     }
-  strbuf_printf(s, "%%d = \"tilegpu.warp_group_dot\"(%%%s, %%%s, %%c) {pending = 0 : i32} : (%s, %s, %s) -> %s\n",
-                names[0], names[1], types[0], types[1], acc, acc);
+  const char *promoted =
+      p->promoted_every ? arena_printf(run.arena, ", promoted_every = %u : i32", p->promoted_every)
+                        : "";
+  strbuf_printf(s,
+                "%%d = \"tilegpu.warp_group_dot\"(%%%s, %%%s, %%c) {pending = 0 : i32%s} : (%s, "
+                "%s, %s) -> %s\n",
+                names[0], names[1], promoted, types[0], types[1], acc, acc);
 }
 
 static const char *kernel_of(const struct product *p) {
@@ -302,6 +308,45 @@ START_TEST(warp_groups) {
 }
 END_TEST
 
+// Both operands have K as the contiguous dimension.
+static struct product fp8_product(const struct types *t, const char *acc, bool a_in_registers) {
+  struct product p = mma_product(t, 0, 128, 32, 64, acc, 4, 4);
+  if (!a_in_registers)
+    p.buffer[0] = "#tilegpu.nvmma_shared<{element_bits = 8, swizzle = 64, transposed = false}>";
+  p.buffer[1] = "#tilegpu.nvmma_shared<{element_bits = 8, swizzle = 64, transposed = true}>";
+  return p;
+}
+
+static const char *fp8_layout(void) {
+  return "#tilegpu.mma<{version = 3, instr_shape = [16, 32, 32], warps_per_cta = [4, 1]}>";
+}
+
+START_TEST(warp_groups_of_fp8) {
+  for (unsigned form = 0; form < 8; form++) {
+    struct product p = fp8_product(&instructions[6 + form % 4], fp8_layout(), form & 4);
+    p.promoted_every = form & 1 ? 32 : 0;
+    check_product(&p);
+  }
+}
+END_TEST
+
+START_TEST(ptx_of_warp_groups_of_fp8) {
+  struct product p = fp8_product(&instructions[7], fp8_layout(), false);
+  struct compile_result r;
+  ck_assert(cpu_run_compile(&run, kernel_of(&p), "sm_90a", 4, EMIT_PTX, false, &r));
+  ck_assert_ptr_nonnull(
+      strstr(r.output.ptr, "wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e5m2"));
+  ck_assert_ptr_null(strstr(r.output.ptr, ", q, 1, 1;"));
+  p.promoted_every = 32;
+  ck_assert(cpu_run_compile(&run, kernel_of(&p), "sm_90a", 4, EMIT_PTX, false, &r));
+  ck_assert_ptr_nonnull(strstr(r.output.ptr, ", q, 1, 1;"));
+  ck_assert(cpu_run_compile(&run, kernel_of(&p), "sm_89", 4, EMIT_PTX, false, &r));
+  ck_assert_ptr_null(strstr(r.output.ptr, "wgmma"));
+  ck_assert_ptr_nonnull(
+      strstr(r.output.ptr, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"));
+}
+END_TEST
+
 START_TEST(ptx_of_warp_groups) {
   struct product p = warp_group_product(&instructions[0], 128, 64, 32, wgmma_layout(32, 4, 2), 8);
   p.buffer[0] = nvmma(64, false);
@@ -350,6 +395,9 @@ START_TEST(what_wgmma_cannot_read_is_an_error) {
   p = good;
   p.warps = 8; // of which the layout has 4
   refuse(&p, 8, "an accumulator without a layout of wgmma");
+  p = fp8_product(&instructions[6], fp8_layout(), false);
+  p.promoted_every = 48; // not of whole instructions
+  refuse(&p, 4, "types or a K that wgmma is not used for");
   p = warp_group_product(&instructions[9], 64, 64, 64, acc, 4);
   p.buffer[0] = p.buffer[1] = "#tilegpu.nvmma_shared<{element_bits = 8, swizzle = 64, transposed = "
                               "false}>";
@@ -437,6 +485,8 @@ TCase *emit_dot_tests(void) {
   tcase_add_test(c, wide_k);
   tcase_add_test(c, warp_groups);
   tcase_add_test(c, ptx_of_warp_groups);
+  tcase_add_test(c, warp_groups_of_fp8);
+  tcase_add_test(c, ptx_of_warp_groups_of_fp8);
   tcase_add_test(c, what_wgmma_cannot_read_is_an_error);
   tcase_add_loop_test(c, fma_chains, 0, COUNT_OF(chains));
   tcase_add_loop_test(c, ptx_of_every_instruction, 0, COUNT_OF(instructions));

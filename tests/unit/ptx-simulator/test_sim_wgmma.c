@@ -23,7 +23,12 @@ static const struct wgmma_case cases[] = {
     {"m64n8k16.f32.bf16.bf16", ", 1, 1, 0, 0", DTYPE_BF16, DTYPE_BF16},
     {"m64n8k8.f32.tf32.tf32", ", 1, 1", DTYPE_F32, DTYPE_F32},
     {"m64n8k32.f32.e4m3.e4m3", ", 1, 1", DTYPE_F8E4NV, DTYPE_F8E4NV},
+    {"m64n8k32.f32.e4m3.e5m2", ", 1, 1", DTYPE_F8E4NV, DTYPE_F8E5},
     {"m64n8k32.f32.e5m2.e4m3", ", 1, 1", DTYPE_F8E5, DTYPE_F8E4NV},
+    {"m64n8k32.f32.e5m2.e5m2", ", 1, 1", DTYPE_F8E5, DTYPE_F8E5},
+    {"m64n8k16.f16.f16.f16", ", 1, 1, 0, 0", DTYPE_F16, DTYPE_F16},
+    {"m64n8k32.f16.e4m3.e4m3", ", 1, 1", DTYPE_F8E4NV, DTYPE_F8E4NV},
+    {"m64n8k32.f16.e5m2.e4m3", ", 1, 1", DTYPE_F8E5, DTYPE_F8E4NV},
     {"m64n8k32.s32.s8.s8", "", DTYPE_I8, DTYPE_I8},
     {"m64n8k32.s32.u8.s8", "", DTYPE_U8, DTYPE_I8},
     {"m64n8k32.s32.s8.u8.satfinite", "", DTYPE_I8, DTYPE_U8},
@@ -64,7 +69,7 @@ static const char body[] =
     "setp.ne.u32 %%p1, %%r3, %%r3;\n"
     "mov.b32 %%r8, 0; mov.b32 %%r9, 0; mov.b32 %%r10, 0; mov.b32 %%r11, 0;\n"
     "wgmma.fence.sync.aligned;\n"
-    "wgmma.mma_async.sync.aligned.%s {%%r8, %%r9, %%r10, %%r11}, %%rd5, %%rd6, %%p1%s;\n"
+    "wgmma.mma_async.sync.aligned.%s {%s}, %%rd5, %%rd6, %%p1%s;\n"
     "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
     "shl.b32 %%r12, %%r0, 4; cvt.u64.u32 %%rd7, %%r12; add.s64 %%rd7, %%rd1, %%rd7;\n"
     "st.global.b32 [%%rd7], %%r8; st.global.b32 [%%rd7+4], %%r9;\n"
@@ -77,11 +82,27 @@ static double expected(const struct wgmma_case *x, unsigned row, unsigned column
   return strstr(x->instruction, ".s32") ? sum : (double)(float)sum;
 }
 
+static bool has_halves(const struct wgmma_case *x) {
+  return strstr(x->instruction, "k16.f16.") || strstr(x->instruction, "k32.f16.");
+}
+
+// Element i of 4 of a lane: a register each; of f16, half a register each.
+static double result_at(const struct wgmma_case *x, const struct ptx_case *c, unsigned thread,
+                        unsigned i) {
+  const uint32_t *words = &c->out[4 * thread];
+  float f;
+  memcpy(&f, &words[i], sizeof f);
+  if (has_halves(x))
+    return dtype_load(DTYPE_F16, (const uint8_t *)words + 2 * i);
+  return strstr(x->instruction, ".s32") ? (double)(int32_t)words[i] : (double)f;
+}
+
 START_TEST(products_by_warpgroups) {
   const struct wgmma_case *x = &cases[_i];
   static struct ptx_case c;
   static char text[2048];
-  snprintf(text, sizeof text, body, x->instruction, x->modifiers);
+  snprintf(text, sizeof text, body, x->instruction,
+           has_halves(x) ? "%r8, %r9" : "%r8, %r9, %r10, %r11", x->modifiers);
   c = (struct ptx_case){.body = text, .threads = 128, .check = true};
   fill((uint8_t *)c.in, x->a, ROWS);
   fill((uint8_t *)c.in + B_OFFSET, x->b, COLUMNS);
@@ -91,9 +112,7 @@ START_TEST(products_by_warpgroups) {
   for (unsigned i = 0; i < 128 * 4; i++) {
     unsigned lane = i / 4 % 32, row = i / 128 * 16 + lane / 4 + i % 4 / 2 * 8;
     unsigned column = lane % 4 * 2 + i % 2;
-    float f;
-    memcpy(&f, &c.out[i], sizeof f);
-    double got = strstr(x->instruction, ".s32") ? (double)(int32_t)c.out[i] : (double)f;
+    double got = result_at(x, &c, i / 4, i % 4);
     ck_assert_msg(got == expected(x, row, column), "%s at %u, %u: %g, not %g", x->instruction, row,
                   column, got, expected(x, row, column));
   }

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instructions of a product by wgmma (PTX ISA, "wgmma.mma_async"). A warpgroup multiplies tiles
+// of 64 rows and N columns; all of K of all of its tiles are one group, and one piece of assembly
+// that begins with a fence and ends with a wait. With `pending` > 0 the accumulators are still
+// written after it: until tilegpu.warp_group_dot_wait only products of the same shape may use them.
+//
+// With `promoted_every` a tile, or a half of it, is summed in registers of its own, so many
+// elements of K at a time. Each of these sums is complete before it is added to the accumulator.
+#include "base/vec.h"
+#include "lowering/llvm/warp_group.h"
+
+#include <assert.h>
+
+enum { A_WORDS = 4 };
+
+// Columns of promoted sums: a thread has 64 registers for 128 of them. Next to 128 accumulators
+// that is too much where there are several sums (ptxas 13.0: 228 bytes of spills; none with 64).
+enum { PROMOTED_N = 128, FEWER_PROMOTED_N = 64, MANY_ACCUMULATORS = 128 };
+
+// A tile, or some columns of it.
+struct part {
+  unsigned row_tile, column_tile;
+  uint32_t first, n;       // columns
+  unsigned first_register; // of its accumulator, in the assembly
+};
+
+// 32-bit registers of the accumulator of n columns.
+static unsigned accumulator_words(const struct warp_group_product *p, uint32_t n) {
+  return n * dtype_bits(p->acc_dtype) / 64;
+}
+
+// ---- the assembly ----
+
+struct assembly {
+  struct emitter *e;
+  struct strbuf text, inputs; // instructions; constraints of what is read
+  unsigned args;              // counted, results included
+  VEC(LLVMValueRef) values;   // of the arguments behind the accumulators
+};
+
+static void begin(struct assembly *s, struct emitter *e, unsigned args) {
+  *s = (struct assembly){.e = e, .args = args};
+  s->text.arena = s->inputs.arena = e->arena;
+}
+
+static unsigned argument(struct assembly *s, LLVMValueRef v, char constraint) {
+  vec_push(s->e->arena, &s->values, v);
+  strbuf_printf(&s->inputs, ",%c", constraint);
+  return s->args++;
+}
+
+static void put_registers(struct assembly *s, unsigned first, unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    strbuf_printf(&s->text, "%s$%u", i ? "," : "{", first + i);
+  strbuf_puts(&s->text, "}");
+}
+
+static const char *operand_name(enum dtype t) {
+  switch (t) {
+  case DTYPE_F16: return "f16";
+  case DTYPE_BF16: return "bf16";
+  case DTYPE_F32: return "tf32";
+  case DTYPE_F8E4NV: return "e4m3";
+  case DTYPE_F8E5: return "e5m2";
+  default: assert(t == DTYPE_I8); return "s8";
+  }
+}
+
+static const char *accumulator_name(enum dtype t) {
+  return t == DTYPE_F32 ? "f32" : t == DTYPE_F16 ? "f16" : "s32";
+}
+
+// scale-d is in front of them: imm-scale-a and -b of floats, and for 16-bit operands in memory
+// whether K is not their contiguous dimension.
+static void put_modifiers(struct assembly *s, const struct warp_group_product *p) {
+  bool is_16_bit = dtype_bits(p->dtype[0]) == 16;
+  if (p->dtype[0] != DTYPE_I8)
+    strbuf_puts(&s->text, ", 1, 1");
+  if (is_16_bit && !p->a_in_registers)
+    strbuf_printf(&s->text, ", %d", !p->a.k_is_inner);
+  if (is_16_bit)
+    strbuf_printf(&s->text, ", %d", !p->b.k_is_inner);
+  strbuf_puts(&s->text, ";\n");
+}
+
+// `adds`: the predicate that is scale-d.
+static void put_product(struct assembly *s, const struct warp_group_product *p,
+                        const struct part *x, uint32_t k, const LLVMValueRef *a_words,
+                        const char *adds) {
+  unsigned a = s->args;
+  if (p->a_in_registers)
+    for (unsigned i = 0; i < A_WORDS; i++)
+      argument(s, a_words[i], 'r');
+  else
+    argument(s, warp_group_descriptor(s->e, p, 0, x->row_tile, 0, k), 'l');
+  unsigned b = argument(s, warp_group_descriptor(s->e, p, 1, x->column_tile, x->first, k), 'l');
+  strbuf_printf(&s->text, "wgmma.mma_async.sync.aligned.m64n%uk%u.%s.%s.%s ", x->n, p->k_step,
+                accumulator_name(p->acc_dtype), operand_name(p->dtype[0]),
+                operand_name(p->dtype[1]));
+  put_registers(s, x->first_register, accumulator_words(p, x->n));
+  strbuf_puts(&s->text, ", ");
+  if (p->a_in_registers)
+    put_registers(s, a, A_WORDS);
+  else
+    strbuf_printf(&s->text, "$%u", a);
+  strbuf_printf(&s->text, ", $%u, %s", b, adds);
+  put_modifiers(s, p);
+}
+
+// The words of A that a lane gives to the product of a row tile at k: rows r and r + 8 for each 8
+// of 16 elements along K (of 16 bits).
+static void a_words_at(struct emitter *e, const struct warp_group_product *p, unsigned row_tile,
+                       uint32_t k, LLVMValueRef ret[A_WORDS]) {
+  if (!p->a_in_registers)
+    return;
+  const struct emitted *a = operand_of(e, p->op, 0);
+  unsigned of_word = 32 / dtype_bits(p->dtype[0]);
+  struct packing packing = packing_of(e, type_of_dtype(e, p->dtype[0]), of_word);
+  unsigned first = (row_tile * (p->k / p->k_step) + k / p->k_step) * of_word * A_WORDS;
+  for (unsigned w = 0; w < A_WORDS; w++)
+    pack_elements(e, &packing, &a->at[first + of_word * w], &ret[w]);
+}
+
+static void put_products(struct assembly *s, const struct warp_group_product *p) {
+  unsigned words = accumulator_words(p, p->n);
+  for (unsigned i = 0; i < p->row_tiles; i++)
+    for (uint32_t k = 0; k < p->k; k += p->k_step) {
+      LLVMValueRef a[A_WORDS];
+      a_words_at(s->e, p, i, k, a);
+      for (unsigned j = 0; j < p->column_tiles; j++) {
+        struct part x = {i, j, 0, p->n, (i * p->column_tiles + j) * words};
+        put_product(s, p, &x, k, a, "p");
+      }
+    }
+}
+
+static void put_wait(struct assembly *s, int pending) {
+  strbuf_printf(&s->text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned %d;\n}",
+                pending);
+}
+
+// ---- accumulators ----
+
+// Registers of the tile as words: f16 in pairs.
+static void accumulator_in(struct emitter *e, const struct warp_group_product *p,
+                           const LLVMValueRef *at, unsigned count, LLVMValueRef *ret) {
+  struct packing packing = packing_of(e, e->f16, 2);
+  for (unsigned i = 0; i < count; i++)
+    if (p->acc_dtype != DTYPE_F16)
+      ret[i] = at[i];
+    else
+      pack_elements(e, &packing, &at[2 * i], &ret[i]);
+}
+
+static void accumulator_out(struct emitter *e, const struct warp_group_product *p,
+                            LLVMValueRef words, unsigned count, LLVMValueRef *ret) {
+  struct packing packing = packing_of(e, e->f16, 2);
+  for (unsigned i = 0; i < count; i++) {
+    LLVMValueRef word = LLVMBuildExtractValue(e->b, words, i, "");
+    if (p->acc_dtype != DTYPE_F16)
+      ret[i] = word;
+    else
+      unpack_elements(e, &packing, &word, &ret[2 * i]);
+  }
+}
+
+LLVMTypeRef warp_group_tie(struct emitter *e, unsigned count, bool floats,
+                           struct strbuf *constraints) {
+  LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, count);
+  for (unsigned i = 0; i < count; i++) {
+    strbuf_printf(constraints, "%s=%c", i ? "," : "", floats ? 'f' : 'r');
+    types[i] = floats ? e->f32 : e->i32;
+  }
+  for (unsigned i = 0; i < count; i++)
+    strbuf_printf(constraints, ",%u", i);
+  return LLVMStructTypeInContext(e->llvm, types, count, false);
+}
+
+static void multiply_in_place(struct emitter *e, const struct warp_group_product *p) {
+  unsigned count = p->row_tiles * p->column_tiles * accumulator_words(p, p->n);
+  struct assembly s;
+  begin(&s, e, 2 * count);
+  struct strbuf constraints = {.arena = e->arena};
+  LLVMTypeRef result = warp_group_tie(e, count, p->acc_dtype == DTYPE_F32, &constraints);
+  strbuf_puts(&s.text, "{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\nwgmma.fence.sync.aligned;\n");
+  put_products(&s, p);
+  put_wait(&s, (int)op_attr_int(p->op, "pending", 0));
+  LLVMValueRef *args = arena_array(e->arena, LLVMValueRef, count + s.values.len);
+  accumulator_in(e, p, operand_of(e, p->op, 2)->at, count, args);
+  for (size_t i = 0; i < s.values.len; i++)
+    args[count + i] = s.values.at[i];
+  strbuf_puts(&constraints, strbuf_cstr(&s.inputs));
+  LLVMValueRef words =
+      e->target->hooks->warp_group_asm(e, strbuf_cstr(&s.text), strbuf_cstr(&constraints), result,
+                                       args, (unsigned)(count + s.values.len));
+  accumulator_out(e, p, words, count, result_of(e, p->op, 0)->at);
+}
+
+// ---- promoted sums ----
+
+// The sum of [from, to) of K, of f32, in registers of its own: those of the result.
+static LLVMValueRef sum_of_part(struct emitter *e, const struct warp_group_product *p,
+                                const struct part *x, uint32_t from, uint32_t to) {
+  unsigned count = accumulator_words(p, x->n);
+  struct assembly s;
+  struct strbuf constraints = {.arena = e->arena};
+  begin(&s, e, count);
+  strbuf_puts(&s.text, "{\n.reg .pred p, q;\nsetp.eq.u32 p, 0, 0;\nsetp.ne.u32 q, 0, 0;\n"
+                       "wgmma.fence.sync.aligned;\n");
+  for (uint32_t k = from; k < to; k += p->k_step) {
+    LLVMValueRef a[A_WORDS];
+    a_words_at(e, p, x->row_tile, k, a);
+    put_product(&s, p, x, k, a, k == from ? "q" : "p");
+  }
+  put_wait(&s, 0);
+  LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, count);
+  for (unsigned i = 0; i < count; i++) {
+    strbuf_printf(&constraints, "%s=&f", i ? "," : "");
+    types[i] = e->f32;
+  }
+  strbuf_puts(&constraints, strbuf_cstr(&s.inputs));
+  return e->target->hooks->warp_group_asm(e, strbuf_cstr(&s.text), strbuf_cstr(&constraints),
+                                          LLVMStructTypeInContext(e->llvm, types, count, false),
+                                          s.values.at, (unsigned)s.values.len);
+}
+
+static void promote_part(struct emitter *e, const struct warp_group_product *p,
+                         const struct part *x, LLVMValueRef *acc) {
+  for (uint32_t k = 0; k < p->k; k += p->promoted_every) {
+    uint32_t end = k + p->promoted_every < p->k ? k + p->promoted_every : p->k;
+    LLVMValueRef sums = sum_of_part(e, p, x, k, end);
+    for (unsigned i = 0; i < accumulator_words(p, x->n); i++)
+      acc[i] = LLVMBuildFAdd(e->b, acc[i], LLVMBuildExtractValue(e->b, sums, i, ""), "");
+  }
+}
+
+static uint32_t promoted_columns(const struct warp_group_product *p) {
+  unsigned count = p->row_tiles * p->column_tiles * accumulator_words(p, p->n);
+  bool many = count >= MANY_ACCUMULATORS && p->promoted_every < p->k;
+  uint32_t most = many ? FEWER_PROMOTED_N : PROMOTED_N;
+  return p->n < most ? p->n : most;
+}
+
+static void multiply_promoted(struct emitter *e, const struct warp_group_product *p) {
+  assert(p->acc_dtype == DTYPE_F32);
+  struct emitted *sum = result_of(e, p->op, 0);
+  LLVMValueRef *acc = sum->at;
+  memcpy(acc, operand_of(e, p->op, 2)->at, sum->count * sizeof *acc);
+  uint32_t n = promoted_columns(p);
+  for (unsigned i = 0; i < p->row_tiles; i++)
+    for (unsigned j = 0; j < p->column_tiles; j++)
+      for (uint32_t first = 0; first < p->n; first += n) {
+        struct part x = {i, j, first, n, 0};
+        promote_part(e, p, &x, acc);
+        acc += accumulator_words(p, n);
+      }
+}
+
+void warp_group_multiply(struct emitter *e, const struct warp_group_product *p) {
+  if (p->promoted_every)
+    multiply_promoted(e, p);
+  else
+    multiply_in_place(e, p);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which products accelerate-dot gives to wgmma, and the layout of their accumulators.
+#ifndef TILE_LOWERING_PASSES_WGMMA_CHOICE_H
+#define TILE_LOWERING_PASSES_WGMMA_CHOICE_H
+
+#include "lowering/target.h"
+#include "mlir-dialects/ir.h"
+
+// The value that was converted to `v`: the operand of a tilegpu.convert_layout; else `v`.
+MlirValue value_as_computed(struct ir_context *c, MlirValue v);
+
+// Whether wgmma can compute the tile.dot, whose operands have blocked layouts, with this number of
+// warps: the types, the operands' contiguous dimensions, and 64 rows for each warpgroup.
+bool wgmma_computes(struct ir_context *c, const struct target *target, uint32_t num_warps,
+                    MlirOperation dot);
+
+// The accumulator's layout, of such a product.
+MlirAttribute wgmma_layout(struct ir_context *c, uint32_t num_warps, MlirOperation dot);
+
+#endif
