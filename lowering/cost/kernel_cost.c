@@ -139,6 +139,7 @@ static void see_product(struct tally *t, MlirOperation op) {
     return;
   double count = (double)p.count * t->times * t->warps;
   add_instructions(t, (double)p.count);
+  add_arithmetic(t, (double)p.additions);
   if (!p.instruction) {
     t->ret->fma_flops += 2 * count * LANES;
     return;

@@ -192,6 +192,8 @@ bool survey_product(const struct op_survey *s, MlirOperation op, struct product_
       mma_find(element_dtype(a), element_dtype(b), element_dtype(acc), s->target->sm, k);
   if (op_is(s->c, op, OP_GPU_WARP_GROUP_DOT) && e->kind == ENC_MMA && e->mma.version == 3) {
     survey_wgmma(s, e, ll_in_size(l, LL_REGISTER), k, &p);
+    uint64_t every = (uint64_t)op_attr_int(op, "promoted_every", 0);
+    p.additions = every ? ll_in_size(l, LL_REGISTER) * ((k + every - 1) / every) : 0;
   } else if (e->kind == ENC_MMA && in) {
     unsigned of_lane = in->m * MMA_N / LANES;
     p.instruction = arena_printf(s->arena, "mma.sync.m%un%uk%u%s", in->m, MMA_N, in->k, in->ptx);

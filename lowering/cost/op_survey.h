@@ -37,10 +37,11 @@ bool survey_access(const struct op_survey *s, MlirOperation op, struct memory_ac
 struct product_cost {
   MlirOperation op;
   const char
-      *instruction; // "mma.sync.m16n8k16.f32.f16.f16.f32"; NULL: multiplications and additions
-  uint64_t count;   // instructions of a warp, or multiplications of a thread
-  uint64_t flops;   // of an instruction of a warp; 0 without
-  bool is_wgmma;    // a warp does a fourth of the instruction
+      *instruction;   // "mma.sync.m16n8k16.f32.f16.f16.f32"; NULL: multiplications and additions
+  uint64_t count;     // instructions of a warp, or multiplications of a thread
+  uint64_t flops;     // of an instruction of a warp; 0 without
+  uint64_t additions; // of a thread: promoted sums to the accumulator
+  bool is_wgmma;      // a warp does a fourth of the instruction
 };
 bool survey_product(const struct op_survey *s, MlirOperation op, struct product_cost *ret);
 

@@ -14,10 +14,11 @@ enum {                  // registers of a thread, unless noted
   RESERVE = 18,         // for scalars, addresses, temporaries
   PRODUCT_RESERVE = 36, // where shared memory is addressed too
   WORD_BITS = 32,
-  DEEPEST = 12,   // operations: depth of the search through operands
-  STRAINED = 12,  // added where registers are full
-  SELDOM = 8,     // times less often than what runs most often
-  TWO_SLICES = 32 // of K, in elements
+  DEEPEST = 12,      // operations: depth of the search through operands
+  STRAINED = 12,     // added where registers are full
+  SELDOM = 8,        // times less often than what runs most often
+  TWO_SLICES = 32,   // of K, in elements
+  PROMOTED_SUMS = 64 // at most at a time (warp_group_products.c)
 };
 
 // Cheap to recompute from scalars: ranges, and pure ops on them.
@@ -251,8 +252,20 @@ static void take(struct register_census *s, MlirValue v) {
   s->ahead[end] -= words.ahead;
 }
 
+// Promoted sums have registers of their own while the product runs.
+static void take_sums(struct register_census *s, MlirOperation op) {
+  if (!op_is(s->c, op, OP_GPU_WARP_GROUP_DOT) || mlirAttributeIsNull(op_attr(op, "promoted_every")))
+    return;
+  unsigned words = tile_words(s->c, mlirValueGetType(mlirOperationGetOperand(op, 2)));
+  uint32_t at = liveness_point(s->live, op);
+  words = words < PROMOTED_SUMS ? words : PROMOTED_SUMS;
+  s->held[at] += words;
+  s->held[at + 1] -= words;
+}
+
 static bool see(MlirOperation op, void *user) {
   struct register_census *s = user;
+  take_sums(s, op);
   s->has_products |= op_is(s->c, op, OP_TILE_DOT) || op_is(s->c, op, OP_GPU_WARP_GROUP_DOT);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
     take(s, mlirOperationGetResult(op, i));

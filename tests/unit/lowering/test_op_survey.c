@@ -109,10 +109,40 @@ START_TEST(products) {
 }
 END_TEST
 
+#define WGMMA "#tilegpu.mma<{version = 3, instr_shape = [16, 32, 32], warps_per_cta = [4, 1]}>"
+#define BYTES(transposed)                                                                          \
+  "#tilegpu.nvmma_shared<{element_bits = 8, swizzle = 64, transposed = " transposed "}>"
+#define A_BUFFER "!tilegpu.memdesc<tensor<128x64xf8E4M3FN, " BYTES("false") ">>"
+#define B_BUFFER "!tilegpu.memdesc<tensor<64x32xf8E4M3FN, " BYTES("true") ">>"
+
+static const char promoted[] =
+    "module { func.func @k() attributes {tile.kernel} {\n"
+    "%a = \"tilegpu.local_alloc\"() : () -> " A_BUFFER "\n"
+    "%b = \"tilegpu.local_alloc\"() : () -> " B_BUFFER "\n"
+    "%acc = arith.constant dense<0.0> : tensor<128x32xf32, " WGMMA ">\n"
+    "%d = \"tilegpu.warp_group_dot\"(%a, %b, %acc) {pending = 0 : i32, promoted_every = 32 : i32} "
+    ": (" A_BUFFER ", " B_BUFFER ", tensor<128x32xf32, " WGMMA ">) -> tensor<128x32xf32, " WGMMA
+    ">\nreturn } }";
+
+// Two tiles of 64 rows with 16 registers, two instructions and two sums of each.
+START_TEST(promoted_sums) {
+  struct pass_session s = pass_session_open(promoted);
+  struct op_survey x = survey_of(&s);
+  struct product_cost d;
+  ck_assert(survey_product(&x, pass_session_op(&s, OP_GPU_WARP_GROUP_DOT, 0), &d));
+  ck_assert_str_eq(d.instruction, "wgmma.m64n32k32");
+  ck_assert_uint_eq(d.count, 2 * 2);
+  ck_assert_uint_eq(d.additions, 2 * 16 * 2);
+  ck_assert(d.is_wgmma);
+  pass_session_close(&s);
+}
+END_TEST
+
 TCase *op_survey_tests(void) {
   TCase *t = tcase_create("op_survey");
   tcase_add_test(t, accesses);
   tcase_add_test(t, conversions_and_reductions);
   tcase_add_test(t, products);
+  tcase_add_test(t, promoted_sums);
   return t;
 }

@@ -74,9 +74,45 @@ START_TEST(in_a_loop) {
 }
 END_TEST
 
+#define WGMMA "#tilegpu.mma<{version = 3, instr_shape = [16, 32, 32], warps_per_cta = [4, 1]}>"
+#define BYTES(transposed)                                                                          \
+  "#tilegpu.nvmma_shared<{element_bits = 8, swizzle = 64, transposed = " transposed "}>"
+#define A_BUFFER "!tilegpu.memdesc<tensor<128x64xf8E4M3FN, " BYTES("false") ">>"
+#define B_BUFFER "!tilegpu.memdesc<tensor<64x32xf8E4M3FN, " BYTES("true") ">>"
+#define SUMS "tensor<128x32xf32, " WGMMA ">"
+#define PRODUCTS(promoted)                                                                         \
+  "module { func.func @k(%n: i32, %acc: " SUMS ") -> " SUMS " attributes {tile.kernel} {\n"        \
+  "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n"                                   \
+  "%a = \"tilegpu.local_alloc\"() : () -> " A_BUFFER "\n"                                          \
+  "%b = \"tilegpu.local_alloc\"() : () -> " B_BUFFER "\n"                                          \
+  "%r = scf.for %i = %c0 to %n step %c1 iter_args(%c = %acc) -> (" SUMS ") : i32 {\n"              \
+  "%d = \"tilegpu.warp_group_dot\"(%a, %b, %c) {pending = 0 : i32" promoted "} : (" A_BUFFER       \
+  ", " B_BUFFER ", " SUMS ") -> " SUMS "\nscf.yield %d : " SUMS "\n}\nreturn %r : " SUMS " } }"
+
+static unsigned in_loop_of(const char *ir) {
+  struct pass_session s = pass_session_open(ir);
+  struct pass_context *p = &s.context;
+  MlirOperation func = pass_session_op(&s, OP_FUNC_FUNC, 0);
+  struct axis_analysis *axis = axis_analyse(p->c, func, s.arena);
+  struct register_census *r =
+      register_census_of(p->c, axis, liveness_of(p->c, func, s.arena), func, s.arena);
+  unsigned n = registers_in_loop(r, pass_session_op(&s, OP_SCF_FOR, 0));
+  pass_session_close(&s);
+  return n;
+}
+
+// 32 accumulators of a thread, and as many sums.
+START_TEST(promoted_sums) {
+  unsigned in_place = in_loop_of(PRODUCTS(""));
+  ck_assert_uint_ge(in_place, 32);
+  ck_assert_uint_eq(in_loop_of(PRODUCTS(", promoted_every = 32 : i32")), in_place + 32);
+}
+END_TEST
+
 TCase *registers_tests(void) {
   TCase *t = tcase_create("registers");
   tcase_add_test(t, words);
   tcase_add_test(t, in_a_loop);
+  tcase_add_test(t, promoted_sums);
   return t;
 }
