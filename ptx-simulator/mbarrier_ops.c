@@ -158,7 +158,7 @@ static void wait_run(struct warp *w, const struct op *op, uint32_t lanes) {
   set_result(w, op, over, 1);
   if (over == lanes)
     return;
-  if (!x->is_try || run_random(w->run) % 4 == 0) {
+  if (!x->is_try || run_random(w->run) % 2 == 0) {
     set_result(w, op, lanes & ~over, 0);
     w->stop = true; // lets other warps run
     return;

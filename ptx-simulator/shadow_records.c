@@ -14,6 +14,8 @@ struct sim_site site_of_write(const struct cta *c, const struct write_record *r)
 
 static void report_unawaited(const struct access_site *x, const struct write_record *r) {
   const struct cta *c = x->w->cta;
+  if (has_warned(x->w, x->op, SIM_EARLY_READ))
+    return;
   const struct mbarrier *m = mbarrier_at(c, r->warp - c->warp_count);
   struct sim_site other = site_of_write(c, r);
   struct memory_site at = memory_of(x);
@@ -28,6 +30,8 @@ static void report_unawaited(const struct access_site *x, const struct write_rec
 static void report_under_way(const struct access_site *x, const struct write_record *r,
                              uint32_t byte) {
   const struct cta *c = x->w->cta;
+  if (has_warned(x->w, x->op, SIM_EARLY_READ))
+    return;
   const struct bulk_copy *load = bulk_of_byte(c, byte, BULK_LOAD);
   struct sim_site other = site_of_write(c, r);
   struct memory_site at = memory_of(x);
@@ -78,7 +82,9 @@ static void report_race(const struct access_site *x, unsigned warp, unsigned lan
   const struct op *code = x->w->program->code.at;
   struct sim_site other = site_of(&x->w->cta->warps[warp], &code[op], lane);
   struct memory_site at = {SIM_SHARED, x->at->offset, x->bytes};
-  warn(x->w, x->op, x->lane, SIM_RACE, &at, &other, "%s, and nothing orders them", what);
+  warn(x->w, x->op, x->lane, SIM_RACE, &at, &other,
+       "%s, and nothing orders them (shared 0x%llx, line %u)", what,
+       (unsigned long long)x->at->offset, other.line);
 }
 
 // Whether an access of `warp` at `clock`, by other lanes than this one, is unordered with this one.

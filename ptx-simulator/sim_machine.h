@@ -250,6 +250,8 @@ void fault(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kin
 void warn(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
           const struct memory_site *at, const struct sim_site *other, const char *format, ...)
     PRINTF(7, 8);
+// Whether the next one of this kind would be dropped: for texts that take time.
+bool has_warned(const struct warp *w, const struct op *op, enum sim_kind kind);
 struct sim_site site_of(const struct warp *w, const struct op *op, unsigned lane);
 // " (`name`+8)", the variable in shared memory at an offset; "" if there is none. Returns `ret`.
 const char *shared_name(const struct run *r, uint32_t offset, char *ret, size_t size);

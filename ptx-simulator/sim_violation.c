@@ -76,14 +76,24 @@ void fault(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kin
   report(w, &f, at);
 }
 
+// The identity of a report in run.reported.
+struct identity {
+  const void *op;
+  uintptr_t kind;
+};
+
+bool has_warned(const struct warp *w, const struct op *op, enum sim_kind kind) {
+  struct identity identity = {op, (uintptr_t)kind};
+  return map_get(&w->run->reported, (struct str){(const char *)&identity, sizeof identity});
+}
+
 void warn(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
           const struct memory_site *at, const struct sim_site *other, const char *format, ...) {
   struct run *r = w->run;
-  const void *identity[] = {op, (const void *)(uintptr_t)kind};
-  struct str key = {(const char *)identity, sizeof identity};
-  if (map_get(&r->reported, key))
+  struct identity identity = {op, (uintptr_t)kind};
+  if (has_warned(w, op, kind))
     return;
-  map_put(r->arena, &r->reported, key, r);
+  map_put(r->arena, &r->reported, (struct str){(const char *)&identity, sizeof identity}, r);
   struct sim_violation f = {.kind = kind, .at = site_of(w, op, lane), .has_other = other != NULL};
   if (other)
     f.other = *other;

@@ -20,7 +20,8 @@
   X(sim_mbarrier)                                                                                  \
   X(sim_bulk)                                                                                      \
   X(sim_tensor)                                                                                    \
-  X(sim_registers)
+  X(sim_registers)                                                                                 \
+  X(sim_ring)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
