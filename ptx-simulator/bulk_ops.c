@@ -113,7 +113,6 @@ static bool copy_lane(struct warp *w, const struct op *op, unsigned lane) {
     return false;
   if (x->is_prefetch)
     return true;
-  // The operand may be an address in shared memory, or a generic one in its window.
   uint64_t shared = address_of(w, &x->to, lane);
   if (!aligned(w, op, lane, SIM_SHARED, shared, x->is_tensor ? BOX_ALIGN : BULK_ALIGN,
                x->is_tensor ? "a box" : "a bulk copy") ||

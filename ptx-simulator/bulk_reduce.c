@@ -4,6 +4,8 @@
 #include "ptx-simulator/alu.h"
 #include "ptx-simulator/bulk_copy.h"
 
+#include <stdlib.h>
+
 enum { ADD, MIN, MAX, INC, DEC, AND, OR, XOR };
 
 struct reduction {
@@ -40,7 +42,10 @@ static bool fill(struct reduction *r, const char *type) {
   struct str parts[3];
   unsigned n = 0;
   unsigned digits = (unsigned)strcspn(type, "0123456789");
-  r->bytes = strcmp(type + digits, "64") == 0 ? 8 : strcmp(type + digits, "32") == 0 ? 4 : 2;
+  unsigned bits = (unsigned)strtoul(type + digits, NULL, 10);
+  r->bytes = bits / 8;
+  if ((bits != 16 && bits != 32 && bits != 64) || strlen(type + digits) != 2)
+    return false;
   if (r->operation == INC || r->operation == DEC)
     return strcmp(type, "u32") == 0;
   parts[n++] = str_from(names[r->operation]);

@@ -156,10 +156,13 @@ static void wait_run(struct warp *w, const struct op *op, uint32_t lanes) {
   if (!look(w, op, lanes, &over, &waiting))
     return;
   set_result(w, op, over, 1);
+  w->polled = NULL;
   if (over == lanes)
     return;
   if (!x->is_try || run_random(w->run) % 2 == 0) {
     set_result(w, op, lanes & ~over, 0);
+    for (unsigned i = 0; i < MAX_MBARRIERS && !w->polled; i++)
+      w->polled = waiting[i] ? mbarrier_at(w->cta, i) : NULL;
     w->stop = true; // lets other warps run
     return;
   }

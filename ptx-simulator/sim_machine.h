@@ -120,8 +120,9 @@ struct warp {
   bool stop; // ends the slice after this operation
   struct group others[SIM_LANES];
   unsigned other_count;
-  uint32_t live, started; // lanes that have not exited; lanes that exist
-  uint64_t streak;        // operations since another group ran
+  uint32_t live, started;        // lanes that have not exited; lanes that exist
+  const struct mbarrier *polled; // whose phase a test_wait found incomplete last; NULL: none
+  uint64_t streak;               // operations since another group ran
 
   uint8_t *local; // [lane][program->local_bytes]
   VEC(struct pending_copy) copies;

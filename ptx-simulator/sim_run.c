@@ -107,6 +107,7 @@ static void start_warp(struct warp *w) {
   w->product_commits = 0;
   w->idle_chains = NULL;
   w->streak = 0;
+  w->polled = NULL;
   memset(w->commits, 0, sizeof w->commits);
   memset(w->bulk_commits, 0, sizeof w->bulk_commits);
   memset(w->regs, UNWRITTEN_BYTE, p->register_count * sizeof *w->regs);
@@ -175,17 +176,29 @@ static void step_cta(struct run *r, struct cta *c) {
 
 // ---- grids ----
 
-static void report_limit(struct run *r, struct cta *c) {
-  for (unsigned i = 0; i < c->warp_count; i++) {
+// The first warp that runs, or rather one that polls an mbarrier.
+static struct warp *running_warp(const struct cta *c) {
+  struct warp *first = NULL;
+  for (unsigned i = c->warp_count; i-- > 0;) {
     struct warp *w = &c->warps[i];
-    if (!w->live)
-      continue;
-    uint32_t mask = w->mask ? w->mask : w->others[0].mask, pc = w->mask ? w->pc : w->others[0].pc;
-    fault(w, &w->program->code.at[pc], (unsigned)__builtin_ctz(mask), SIM_TOO_LONG, NULL,
-          "the launch did not end within %llu instructions",
-          (unsigned long long)r->launch->instruction_limit);
-    return;
+    if (w->live && (!first || w->polled || !first->polled))
+      first = w;
   }
+  return first;
+}
+
+static void report_limit(struct run *r, struct cta *c) {
+  struct warp *w = running_warp(c);
+  char text[MBARRIER_TEXT] = "";
+  if (!w)
+    return;
+  uint32_t mask = w->mask ? w->mask : w->others[0].mask, pc = w->mask ? w->pc : w->others[0].pc;
+  if (w->polled)
+    mbarrier_text(c, w->polled, text, sizeof text);
+  fault(w, &w->program->code.at[pc], (unsigned)__builtin_ctz(mask), SIM_TOO_LONG, NULL,
+        "the launch did not end within %llu instructions%s%s",
+        (unsigned long long)r->launch->instruction_limit, w->polled ? "; the warp polls " : "",
+        text);
 }
 
 static void run_grid(struct run *r, unsigned warps) {

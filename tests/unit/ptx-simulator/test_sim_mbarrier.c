@@ -22,7 +22,7 @@
 static struct ptx_case c;
 
 static void set_up(void) {
-  c = (struct ptx_case){.before = BARRIERS, .threads = 64};
+  c = (struct ptx_case){.before = BARRIERS, .threads = 64, .limit = 100000};
   for (unsigned i = 0; i < CASE_WORDS; i++)
     c.in[i] = i * 3 + 1;
 }
@@ -200,6 +200,8 @@ static const struct wrong_program wrong[] = {
                 "L;\nM: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3+0], 0; @!%p2 bra M;\n"
                 "bar.sync 1; ret;\nB: bar.sync 2;",
      SIM_DEADLOCK, 0, "barrier 2 has 32 of 64 threads; it waits for warps 1"},
+    {INIT("1") "L: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r3], 0; @!%p2 bra L;",
+     SIM_TOO_LONG, 0, "the warp polls mbarrier 0x1000 (`bars`), phase 0, 1 of 1 arrivals"},
     // the copies' arrival is forgotten
     {WORDS INIT("64") "cp.async.ca.shared.global [%r4], [%rd4], 4; mbarrier.arrive.shared::cta.b64 "
                       "_, [%r3];\n" WAIT("L", "0") "ld.shared.b32 %r9, [%r5];",

@@ -40,7 +40,7 @@ static const char head[] =
     ".shared .align 8 .b64 full[3];\n"
     ".shared .align 8 .b64 empty[3];\n"
     ".visible .entry k(.param .align 64 .b8 k_0[128], .param .align 64 .b8 k_1[128],\n"
-    "  .param .align 64 .b8 k_2[128], .param .u32 k_3) .reqntid 384\n"
+    "  .param .align 64 .b8 k_2[128], .param .u32 k_3) .reqntid 384 .maxnreg 168\n"
     "{ .reg .pred %p<8>; .reg .b32 %r<40>; .reg .b64 %rd<16>; .reg .b32 %a<32>;\n"
     "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 7; ld.param.b32 %r2, [k_3]; mov.u32 %r15, %laneid;\n"
     "mov.b32 %r3, ring; mov.b32 %r4, full; mov.b32 %r5, empty;\n"
