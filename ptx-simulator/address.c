@@ -58,23 +58,22 @@ static bool locate_global(struct warp *w, const struct op *op, unsigned lane, ui
 
 static bool in_window(uint64_t address, uint64_t window) { return address - window < WINDOW_BYTES; }
 
-bool locate(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
-            uint64_t address, unsigned bytes, int access, struct location *ret) {
+static enum sim_space resolve(enum sim_space space, uint64_t *address) {
+  if (space != SIM_GENERIC)
+    return space;
+  space = in_window(*address, SHARED_WINDOW)  ? SIM_SHARED
+          : in_window(*address, LOCAL_WINDOW) ? SIM_LOCAL
+          : in_window(*address, PARAM_WINDOW) ? SIM_PARAM
+                                              : SIM_GLOBAL;
+  if (space != SIM_GLOBAL)
+    *address &= WINDOW_BYTES - 1;
+  return space;
+}
+
+bool locate_bytes(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
+                  uint64_t address, unsigned bytes, int access, struct location *ret) {
   const struct run *r = w->run;
-  if (space == SIM_GENERIC) {
-    space = in_window(address, SHARED_WINDOW)  ? SIM_SHARED
-            : in_window(address, LOCAL_WINDOW) ? SIM_LOCAL
-            : in_window(address, PARAM_WINDOW) ? SIM_PARAM
-                                               : SIM_GLOBAL;
-    address = space == SIM_GLOBAL ? address : address & (WINDOW_BYTES - 1);
-  }
-  if (address & (bytes - 1)) {
-    struct memory_site at = {space, address, bytes};
-    fault(w, op, lane, SIM_MISALIGNED, &at,
-          "%u bytes at %s address 0x%llx, which is no multiple of %u", bytes, sim_space_name(space),
-          (unsigned long long)address, bytes);
-    return false;
-  }
+  space = resolve(space, &address);
   if (space == SIM_GLOBAL || space == SIM_CONST)
     return locate_global(w, op, lane, address, bytes, access, ret);
   uint64_t size = space == SIM_SHARED  ? r->shared_bytes
@@ -93,4 +92,17 @@ bool locate(struct warp *w, const struct op *op, unsigned lane, enum sim_space s
     return false;
   }
   return true;
+}
+
+bool locate(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
+            uint64_t address, unsigned bytes, int access, struct location *ret) {
+  space = resolve(space, &address);
+  if (address & (bytes - 1)) {
+    struct memory_site at = {space, address, bytes};
+    fault(w, op, lane, SIM_MISALIGNED, &at,
+          "%u bytes at %s address 0x%llx, which is no multiple of %u", bytes, sim_space_name(space),
+          (unsigned long long)address, bytes);
+    return false;
+  }
+  return locate_bytes(w, op, lane, space, address, bytes, access, ret);
 }

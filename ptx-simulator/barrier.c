@@ -3,15 +3,13 @@
 // its lanes have converged.
 #include "ptx-simulator/barrier.h"
 
-// ---- vector clocks: what of other warps' accesses is ordered before a warp's next ones ----
-
 // The barrier orders what the warp did so far, and not what it does from now on.
 static void clock_arrives(struct cta *c, struct barrier *b, struct warp *w) {
   if (!w->clock)
     return;
-  clock_join(b->clock, w->clock, c->warp_count);
-  clock_join(&b->acquired, &w->acquired, 1);
-  w->clock[w->index]++;
+  clock_join(b->clock, w->clock, clock_count(c));
+  b->acquired = b->acquired > w->acquired ? b->acquired : w->acquired;
+  clock_converge(w);
 }
 
 // ---- arrival ----
@@ -83,7 +81,7 @@ static void barrier_op_run(struct warp *w, const struct op *op, uint32_t lanes) 
     b->lane_count += (unsigned)__builtin_popcount(lanes);
   }
   if (x->kind != BAR_ARRIVE)
-    warp_block_at_barrier(w, lanes, number);
+    warp_block(w, lanes, (struct group){.pc = w->pc, .state = GROUP_BARRIER, .barrier = number});
   barriers_update(w->cta);
   w->stop = true; // lets another warp run first
 }

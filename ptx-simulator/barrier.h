@@ -14,7 +14,4 @@ struct barrier_op {
   bool has_count, aligned, negated;
 };
 
-// to[i] = max(to[i], from[i])
-void clock_join(uint32_t *to, const uint32_t *from, unsigned count);
-
 #endif

@@ -5,11 +5,6 @@
 
 #include <assert.h>
 
-void clock_join(uint32_t *to, const uint32_t *from, unsigned count) {
-  for (unsigned i = 0; i < count; i++)
-    to[i] = to[i] > from[i] ? to[i] : from[i];
-}
-
 static bool is_complete(const struct cta *c, const struct barrier *b) {
   if (!b->op)
     return false;
@@ -38,20 +33,18 @@ static void release(struct cta *c, unsigned number) {
       struct group *g = &w->others[k];
       if (g->state != GROUP_BARRIER || g->barrier != number)
         continue;
-      g->state = GROUP_READY;
-      if (g->pc < w->limit)
-        w->limit = g->pc;
+      warp_wake(w, g);
       write_reduction(w, b, g);
       if (w->clock) {
-        clock_join(w->clock, b->clock, c->warp_count);
-        clock_join(&w->acquired, &b->acquired, 1);
+        clock_acquire(w, b->clock);
+        w->acquired = w->acquired > b->acquired ? w->acquired : b->acquired;
         w->has_news = true;
       }
     }
   }
-  uint32_t *clock = b->clock;
+  struct clock_entry *clock = b->clock;
   if (clock)
-    memset(clock, 0, c->warp_count * sizeof *clock);
+    memset(clock, 0, clock_count(c) * sizeof *clock);
   *b = (struct barrier){.clock = clock};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control flow: branches, calls, returns, exits (PTX ISA, 9.7.12).
-#include "ptx-simulator/decode.h"
+#include "ptx-simulator/bulk_copy.h"
+#include "ptx-simulator/register_pool.h"
 
 // ---- branches ----
 
@@ -80,8 +81,13 @@ bool decode_branch_indexed(struct decoder *d) {
 // ---- exits ----
 
 void exit_op(struct warp *w, const struct op *op, uint32_t lanes) {
-  (void)op;
+  copies_drop(w, lanes);
+  bulk_exit(w, op, lanes);
   warp_exit_lanes(w, lanes);
+  if (w->live == 0)
+    registers_exit(w, op);
+  if (w->live == 0 && w->cta->alive == 0)
+    bulk_end(w, op);
 }
 
 bool decode_exit(struct decoder *d) {

@@ -111,7 +111,7 @@ static uint32_t this_touch(const struct touch *x) {
     return *last << LANE_BITS | x->lane;
   struct event e = {.cta = w->cta->number,
                     .op = (uint32_t)(x->op - w->program->code.at),
-                    .clock = w->clock[w->index],
+                    .clock = w->clock[w->index].clock,
                     .time = g->time,
                     .warp = w->index};
   if (!*last || memcmp(event_of(g, *last << LANE_BITS), &e, sizeof e) != 0)
@@ -138,9 +138,11 @@ static bool is_unordered(const struct touch *x, uint32_t other) {
     return false;
   const struct event *e = event_of(w->run->global, other);
   bool same_cta = e->cta == w->cta->number;
+  unsigned lane = other & (SIM_LANES - 1);
   if (same_cta && e->warp == w->index)
-    return e->clock == w->clock[e->warp] && (other & (SIM_LANES - 1)) != x->lane;
-  return !(same_cta && e->clock <= w->clock[e->warp]) && !is_acquired(w, e);
+    return e->clock >= w->clock[e->warp].base && lane != x->lane;
+  return !(same_cta && clock_covers(&w->clock[e->warp], e->clock, 1u << lane)) &&
+         !is_acquired(w, e);
 }
 
 static void acquire(struct warp *w, const struct cell *c) {
@@ -162,7 +164,8 @@ static uint32_t release_of(struct warp *w) {
     r->before = map_get(&g->releases, key);
     r->time = ++g->time;
     r->warp = w->index;
-    memcpy(r->clocks, w->clock, warps * sizeof *r->clocks);
+    for (unsigned i = 0; i < warps; i++)
+      r->clocks[i] = w->clock[i].clock;
     map_put(w->run->arena, &g->releases, key, r);
     w->released = r->time;
     w->has_news = false;

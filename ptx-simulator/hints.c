@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions without an effect in one launch without timing: cache hints and policies, fences,
 // nanosleep, griddepcontrol. Their modifiers and operands are checked.
-#include "ptx-simulator/decode.h"
+#include "ptx-simulator/bulk_copy.h"
 #include "ptx-simulator/shadow.h"
 
 static void no_op(struct warp *w, const struct op *op, uint32_t lanes) {
@@ -41,6 +41,9 @@ bool decode_createpolicy(struct decoder *d) {
 }
 
 bool decode_prefetch(struct decoder *d) {
+  if (str_is(d->in->parts[0], "prefetch") &&
+      str_is(d->in->parts[d->in->part_count - 1], "tensormap"))
+    return decode_prefetch_map(d);
   static const char *const levels[] = {"L1", "L2", "L2::evict_last", "L2::evict_normal", NULL};
   struct address a;
   bool is_discard = str_is(d->in->parts[0], "discard") || str_is(d->in->parts[0], "applypriority");
@@ -74,13 +77,23 @@ bool decode_nanosleep(struct decoder *d) {
   return !d->failed;
 }
 
+// fence.proxy.async of all memory or of one space (PTX ISA, "membar / fence").
 static bool decode_proxy_fence(struct decoder *d) {
+  static const char *const spaces[] = {"global", "shared::cta", "shared::cluster", NULL};
   if (!expect_part(d, "async"))
     return false;
-  take_part(d, "shared::cta");
+  bool is_global = take_one_of(d, spaces) == 0;
   if (!expect_end(d) || !expect_operands(d, 0, 0))
     return false;
-  emit(d, shadow_proxy_fence, NULL, 0, NULL);
+  emit(d, is_global ? no_op : shadow_proxy_fence, NULL, 0, NULL);
+  return !d->failed;
+}
+
+static bool decode_init_fence(struct decoder *d) {
+  if (!expect_part(d, "release") || !expect_part(d, "cluster") || !expect_end(d) ||
+      !expect_operands(d, 0, 0))
+    return false;
+  emit(d, shadow_init_fence, NULL, 0, NULL);
   return !d->failed;
 }
 
@@ -92,25 +105,14 @@ bool decode_fence(struct decoder *d) {
   bool is_membar = str_is(d->in->parts[0], "membar");
   if (!is_membar && take_part(d, "proxy"))
     return decode_proxy_fence(d);
+  if (!is_membar && take_part(d, "mbarrier_init"))
+    return decode_init_fence(d);
   if (!is_membar)
     take_one_of(d, orders);
   if (take_one_of(d, levels) < 0)
     return expect_part(d, "gpu");
   d->program->has_fences = true;
   return expect_end(d) && expect_operands(d, 0, 0) && emit_nothing(d);
-}
-
-bool decode_setmaxnreg(struct decoder *d) {
-  uint64_t count;
-  if (!take_part(d, "inc") && !expect_part(d, "dec"))
-    return false;
-  if (!expect_part(d, "sync") || !expect_part(d, "aligned") || !expect_part(d, "u32") ||
-      !expect_end(d) || !expect_operands(d, 1, 1) ||
-      !constant_value(d, &d->in->operands[0], &count))
-    return false;
-  if (count < 24 || count > 256 || count % 8)
-    return decode_error(d, "'setmaxnreg' wants a multiple of 8 from 24 to 256");
-  return emit_nothing(d);
 }
 
 bool decode_pmevent(struct decoder *d) {

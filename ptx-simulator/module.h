@@ -36,7 +36,7 @@ enum operand_kind {
   OPERAND_VARIABLE, // with an offset
   OPERAND_FUNCTION,
   OPERAND_LABEL,
-  OPERAND_ADDRESS, // [items[0] + offset]
+  OPERAND_ADDRESS, // [items[0] + offset]; or [items[0] + offset, items[1]], of tensors
   OPERAND_VECTOR,  // {a, b}
   OPERAND_PAIR,    // d|p
   OPERAND_LIST,    // (a, b), of calls
@@ -80,7 +80,7 @@ struct function {
   unsigned result_count;
   uint64_t param_bytes; // parameters of calls in its body; for a function also its own
   uint64_t local_bytes;
-  unsigned required_block[3], largest_block[3];
+  unsigned required_block[3], largest_block[3], max_registers;
   VEC(struct reg) regs;
   VEC(struct instruction) code;
 };

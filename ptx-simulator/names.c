@@ -12,12 +12,13 @@ const char *sim_kind_name(enum sim_kind kind) {
   case SIM_DIVERGENCE: return "divergent warp";
   case SIM_DEADLOCK: return "deadlock";
   case SIM_BAD_BARRIER: return "bad barrier";
+  case SIM_BAD_MBARRIER: return "bad mbarrier";
   case SIM_BAD_STATE: return "illegal operand";
   case SIM_TRAP: return "trap";
   case SIM_TOO_LONG: return "instruction limit";
   case SIM_UNINITIALISED: return "uninitialised value";
   case SIM_RACE: return "race";
-  case SIM_ASYNC_ORDER: return "unordered asynchronous read";
+  case SIM_ASYNC_ORDER: return "unordered asynchronous access";
   case SIM_EARLY_READ: return "access before arrival";
   case SIM_GLOBAL_RACE: return "race in global memory";
   }

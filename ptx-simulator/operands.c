@@ -266,7 +266,7 @@ bool constant_value(struct decoder *d, const struct operand *o, uint64_t *ret) {
 }
 
 bool decode_address(struct decoder *d, const struct operand *o, struct address *ret) {
-  if (o->kind != OPERAND_ADDRESS)
+  if (o->kind != OPERAND_ADDRESS || o->item_count != 1)
     return operand_error(d, o, "an address in brackets is wanted");
   const struct operand *base = &o->items[0];
   *ret = (struct address){.bits = 64, .offset = o->offset, .space = SIM_NO_SPACE};

@@ -49,8 +49,12 @@ static bool parse_performance(struct parser *p, struct function *f) {
     } else if (lexer_take(l, ".maxntid")) {
       if (!parse_block(p, f->largest_block))
         return false;
-    } else if (lexer_take(l, ".maxnreg") || lexer_take(l, ".minnctapersm") ||
-               lexer_take(l, ".maxnctapersm") || lexer_take(l, ".maxclusterrank")) {
+    } else if (lexer_take(l, ".maxnreg")) {
+      if (!parse_integer(p, &ignored))
+        return false;
+      f->max_registers = ignored < 256 ? (unsigned)ignored : 255;
+    } else if (lexer_take(l, ".minnctapersm") || lexer_take(l, ".maxnctapersm") ||
+               lexer_take(l, ".maxclusterrank")) {
       if (!parse_integer(p, &ignored))
         return false;
     } else if (lexer_take(l, ".pragma")) {

@@ -52,12 +52,16 @@ static bool parse_offset(struct parser *p, int64_t *ret) {
   return true;
 }
 
+// An address, or a tensor map and coordinates: `[map, {x, y}]`.
 static bool parse_address(struct parser *p, struct operand *ret, unsigned depth) {
   ret->kind = OPERAND_ADDRESS;
-  ret->items = arena_new(p->arena, struct operand);
+  ret->items = arena_array(p->arena, struct operand, 2);
   ret->item_count = 1;
-  return parse_nested(p, ret->items, depth + 1) && parse_offset(p, &ret->offset) &&
-         lexer_expect(&p->lexer, "]");
+  if (!parse_nested(p, ret->items, depth + 1) || !parse_offset(p, &ret->offset))
+    return false;
+  if (lexer_take(&p->lexer, ",") && !parse_nested(p, &ret->items[ret->item_count++], depth + 1))
+    return false;
+  return lexer_expect(&p->lexer, "]");
 }
 
 static bool parse_word(struct parser *p, struct operand *ret) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cp.async (PTX ISA, 9.7.9.25): the source is read at issue, but the bytes are written only when
 // the thread waits for them. Until then the destination holds a value that no program expects.
-#include "ptx-simulator/decode.h"
+#include "ptx-simulator/bulk_copy.h"
+#include "ptx-simulator/shadow.h"
 
 enum { NOT_ARRIVED = 0xff }; // NaN as a float, -1 as an integer
 
@@ -58,6 +59,7 @@ static bool copy_lane(struct warp *w, const struct op *op, unsigned lane) {
     }
   }
   c.offset = (uint32_t)to.offset;
+  c.serial = w->copy_serial++;
   if (w->undefined)
     shadow_copy_begins(w, op, lane, c.offset, c.bytes);
   memset(to.bytes, NOT_ARRIVED, x->bytes);
@@ -88,6 +90,8 @@ struct wait {
 static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const struct wait *x = op->info;
   size_t kept = 0;
+  EACH_LANE(lane, lanes)
+  bulk_arrive_all(w, lane);
   for (size_t i = 0; i < w->copies.len; i++) {
     const struct pending_copy *c = &w->copies.at[i];
     uint32_t committed = w->commits[c->lane];
@@ -96,7 +100,7 @@ static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
     if (arrives) {
       memcpy(w->cta->shared + c->offset, c->data, c->bytes);
       if (w->undefined)
-        shadow_copy_arrives(w, op, c->lane, c->offset, c->bytes, c->undefined_bytes);
+        shadow_copy_arrives(w, op, c->lane, c->offset, c->bytes, c->undefined_bytes, 0, 0);
     } else {
       w->copies.at[kept++] = *c;
     }
@@ -138,8 +142,14 @@ bool decode_async_copy(struct decoder *d) {
   struct async_copy *x = arena_new(d->arena, struct async_copy);
   bool policy;
   uint64_t bytes;
+  if (take_part(d, "reduce"))
+    return decode_bulk_reduction(d);
   if (!expect_part(d, "async"))
     return false;
+  if (take_part(d, "bulk"))
+    return decode_bulk_copy(d);
+  if (take_part(d, "mbarrier"))
+    return decode_copy_arrival(d);
   if (take_part(d, "commit_group")) {
     if (!expect_end(d) || !expect_operands(d, 0, 0))
       return false;

@@ -10,6 +10,7 @@
 #define TILE_SIMULATOR_MACHINE_H
 
 #include "ptx-simulator/module.h"
+#include "ptx-simulator/vector_clock.h"
 
 struct warp;
 struct op;
@@ -67,13 +68,13 @@ struct program {
 
 // ---- state ----
 
-enum group_state { GROUP_READY, GROUP_SYNC, GROUP_BARRIER };
+enum group_state { GROUP_READY, GROUP_SYNC, GROUP_BARRIER, GROUP_MBARRIER, GROUP_REGISTERS };
 
 struct group {
   uint32_t pc, mask;
   enum group_state state;
   uint32_t wait_mask; // GROUP_SYNC: the lanes it waits for
-  unsigned barrier;   // GROUP_BARRIER
+  unsigned barrier;   // GROUP_BARRIER, GROUP_MBARRIER: its number
   bool aligned;       // GROUP_SYNC: the instruction requires the whole warp
 };
 
@@ -82,6 +83,7 @@ struct pending_copy {
   unsigned lane, bytes;
   uint32_t group;  // the group that it was, or will be, committed to
   uint32_t offset; // in shared memory
+  uint32_t serial; // among those of the warp
   const struct op *op;
   uint32_t undefined_bytes;
   uint8_t data[16];
@@ -118,12 +120,15 @@ struct warp {
   bool stop; // ends the slice after this operation
   struct group others[SIM_LANES];
   unsigned other_count;
-  uint32_t live, started; // lanes that have not exited; lanes that exist
-  uint64_t streak;        // operations since another group ran
+  uint32_t live, started;        // lanes that have not exited; lanes that exist
+  const struct mbarrier *polled; // whose phase a test_wait found incomplete last; NULL: none
+  uint64_t streak;               // operations since another group ran
 
   uint8_t *local; // [lane][program->local_bytes]
   VEC(struct pending_copy) copies;
   uint32_t commits[SIM_LANES]; // groups committed
+  uint32_t copy_serial;
+  uint32_t bulk_commits[SIM_LANES]; // groups of bulk stores committed
   VEC(struct pending_product) products;
   uint32_t product_commits;
   struct product_chain *idle_chains;
@@ -133,9 +138,10 @@ struct warp {
   uint8_t (*undefined_bytes)[SIM_LANES];
   const struct op **origin; // [slot]
   uint8_t *local_shadow;
-  uint32_t *clock;                  // vector clock over the CTA's warps
-  uint32_t *fence_clock;            // `clock` at the warp's last fence.proxy.async
+  struct clock_entry *clock;        // of this warp
+  struct clock_entry *fence_clock;  // `clock` at the warp's last fence.proxy.async
   uint32_t proxy_fences[SIM_LANES]; // how many a lane has executed
+  uint32_t init_fences[SIM_LANES];  // the same, and of fence.mbarrier_init
   uint64_t **unwritten;             // [operation]: unwritten addresses that its lanes read; or NULL
 
   // With `check`, used by global.c.
@@ -152,9 +158,9 @@ struct barrier {
   uint32_t arrived_warps;
   uint64_t true_count; // bar.red: lanes with a true predicate
   uint64_t lane_count;
-  const struct op *op; // of the first arrival
-  uint32_t *clock;     // join of those that arrived
-  uint32_t acquired;   // the same, of global memory's releases
+  const struct op *op;       // of the first arrival
+  struct clock_entry *clock; // join of those that arrived
+  uint32_t acquired;         // the same, of global memory's releases
 };
 
 enum { BARRIER_COUNT = 16, MAX_WARPS = 32 };
@@ -168,6 +174,11 @@ struct cta {
   struct warp *warps;
   unsigned warp_count, alive;
   struct barrier barriers[BARRIER_COUNT];
+  struct mbarrier *mbarriers; // NULL before the first
+  unsigned mbarrier_count;
+  uint8_t *mbarrier_numbers; // [offset / 8]: which of them plus 1; 0: none
+  struct bulk_state *bulk;   // copies of the async proxy; NULL before the first
+  struct register_pool *registers;
   uint64_t instructions;
   struct arena *arena; // of everything above
   bool done;
@@ -212,7 +223,14 @@ bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_
 // The same for an instruction that requires all 32 lanes: false if they have not arrived, or never
 // can.
 bool warp_converge_whole(struct warp *w, const struct op *op, uint32_t *lanes);
-void warp_block_at_barrier(struct warp *w, uint32_t lanes, unsigned barrier);
+// These lanes wait: `g` says where they continue and for what they wait; its mask is set here.
+void warp_block(struct warp *w, uint32_t lanes, struct group g);
+// One of the warp's groups is ready.
+static inline void warp_wake(struct warp *w, struct group *g) {
+  g->state = GROUP_READY;
+  if (g->pc < w->limit)
+    w->limit = g->pc;
+}
 void warp_exit_lanes(struct warp *w, uint32_t lanes);
 // `*.sync` with a lane mask in a slot: converges the lanes with equal masks.
 bool warp_sync_mask(struct warp *w, const struct op *op, uint32_t *lanes, int32_t mask_slot);
@@ -233,7 +251,11 @@ void fault(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kin
 void warn(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
           const struct memory_site *at, const struct sim_site *other, const char *format, ...)
     PRINTF(7, 8);
+// Whether the next one of this kind would be dropped: for texts that take time.
+bool has_warned(const struct warp *w, const struct op *op, enum sim_kind kind);
 struct sim_site site_of(const struct warp *w, const struct op *op, unsigned lane);
+// " (`name`+8)", the variable in shared memory at an offset; "" if there is none. Returns `ret`.
+const char *shared_name(const struct run *r, uint32_t offset, char *ret, size_t size);
 
 // ---- addresses (address.c) ----
 
@@ -247,6 +269,9 @@ enum { ACCESS_READ, ACCESS_WRITE };
 // Resolves the address of a lane's access, after all checks. False after a fault.
 bool locate(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
             uint64_t address, unsigned bytes, int access, struct location *ret);
+// The same for bytes of any number at any address.
+bool locate_bytes(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
+                  uint64_t address, unsigned bytes, int access, struct location *ret);
 
 // Marks bytes of global memory as written.
 static inline void mark_location(const struct location *at, unsigned bytes) {
@@ -261,7 +286,7 @@ uint32_t unwritten_bytes(struct warp *w, const struct op *op, unsigned lane,
 // there. 0: it read no unwritten memory.
 uint64_t unwritten_address(const struct warp *w, const struct op *op, unsigned lane);
 
-// ---- checks of values and races (shadow.c, undefined.c) ----
+// ---- checks of values and races (shadow.c, undefined.c; shadow.h) ----
 
 // How an access of global memory orders threads.
 enum order { ORDER_STRONG = 1, ORDER_ACQUIRE = 2, ORDER_RELEASE = 4 };
@@ -275,11 +300,6 @@ void shadow_write(struct warp *w, const struct op *op, unsigned lane, const stru
                   unsigned bytes, unsigned order, uint32_t undefined_bytes, const uint8_t *values);
 void shadow_atomic(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
                    unsigned bytes, unsigned order, const uint8_t *values);
-void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
-                        unsigned bytes);
-void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
-                         unsigned bytes, uint32_t undefined_bytes);
-
 // Marks bytes of slots as defined or undefined.
 void set_defined(struct warp *w, int32_t slot, uint32_t lanes);
 void set_undefined(struct warp *w, const struct op *op, int32_t slot, unsigned lane,
@@ -303,6 +323,8 @@ void spread_undefined(struct warp *w, const struct op *op, uint32_t lanes, const
 
 // Releases the warps at barriers that are complete now. Called when a warp arrives or ends.
 void barriers_update(struct cta *c);
+// Nothing in the CTA can go on: a violation that says who waits for what (deadlock.c).
+void report_deadlock(struct cta *c);
 void copies_drop(struct warp *w, uint32_t lanes); // drops those of lanes that exit
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches: a window of resident CTAs, whose warps run in slices of random length. A finished CTA
 // is replaced by the next one; if all resident CTAs wait, the window grows.
-#include "ptx-simulator/decode.h"
+#include "ptx-simulator/bulk_copy.h"
 #include "ptx-simulator/global.h"
+#include "ptx-simulator/register_pool.h"
 #include "ptx-simulator/shadow.h"
 
 #include <stdarg.h>
@@ -28,8 +29,8 @@ static void create_warp(struct run *r, struct cta *c, unsigned index) {
   w->undefined_bytes = arena_alloc(r->arena, (size_t)(p->slot_count + 1) * SIM_LANES, 16);
   w->origin = arena_array(r->arena, const struct op *, p->slot_count + 1);
   w->local_shadow = arena_alloc(r->arena, (size_t)p->local_bytes * SIM_LANES + 16, 16);
-  w->clock = arena_array(r->arena, uint32_t, c->warp_count);
-  w->fence_clock = arena_array(r->arena, uint32_t, c->warp_count);
+  w->clock = arena_array(r->arena, struct clock_entry, clock_count(c));
+  w->fence_clock = arena_array(r->arena, struct clock_entry, clock_count(c));
   w->unwritten = arena_array(r->arena, uint64_t *, p->code.len + 1);
   w->events = arena_array(r->arena, uint32_t, p->code.len + 1);
 }
@@ -46,7 +47,7 @@ static struct cta *create_cta(struct run *r, unsigned warps) {
   if (r->check) {
     c->shadow = shadow_create(r->arena, r->shared_bytes, warps);
     for (unsigned i = 0; i < BARRIER_COUNT; i++)
-      c->barriers[i].clock = arena_array(r->arena, uint32_t, warps);
+      c->barriers[i].clock = arena_array(r->arena, struct clock_entry, clock_count(c));
   }
   return c;
 }
@@ -106,7 +107,9 @@ static void start_warp(struct warp *w) {
   w->product_commits = 0;
   w->idle_chains = NULL;
   w->streak = 0;
+  w->polled = NULL;
   memset(w->commits, 0, sizeof w->commits);
+  memset(w->bulk_commits, 0, sizeof w->bulk_commits);
   memset(w->regs, UNWRITTEN_BYTE, p->register_count * sizeof *w->regs);
   memset(w->local, UNWRITTEN_BYTE, (size_t)p->local_bytes * SIM_LANES);
   for (size_t i = 0; i < p->special_count; i++)
@@ -135,42 +138,16 @@ static void start_cta(struct run *r, struct cta *c, uint64_t number) {
     start_warp(&c->warps[i]);
   for (unsigned i = 0; i < BARRIER_COUNT; i++)
     c->barriers[i] = (struct barrier){.clock = c->barriers[i].clock};
+  mbarriers_start(c);
+  bulk_start(c);
+  registers_start(c);
   if (c->shadow)
     shadow_start(c);
 }
 
-// Nothing in the CTA can proceed: reports which warps a barrier waits for.
-static void report_deadlock(struct cta *c) {
-  for (unsigned i = 0; i < c->warp_count; i++)
-    warp_report_stuck(&c->warps[i]);
-  for (unsigned i = 0; i < c->warp_count; i++) {
-    struct warp *w = &c->warps[i];
-    if (!w->live || !w->other_count)
-      continue;
-    const struct group *g = &w->others[0];
-    const struct barrier *b = &c->barriers[g->barrier];
-    char missing[160] = "";
-    size_t n = 0;
-    for (unsigned k = 0; k < c->warp_count && n + 40 < sizeof missing; k++)
-      if (!(b->arrived_warps >> k & 1)) {
-        const struct warp *other = &c->warps[k];
-        int added;
-        if (!other->live)
-          added = snprintf(missing + n, sizeof missing - n, "%s%u (exited)", n ? ", " : "", k);
-        else
-          added = snprintf(missing + n, sizeof missing - n, "%s%u (at line %u)", n ? ", " : "", k,
-                           other->program->code.at[other->others[0].pc - 1].in->line);
-        n += added > 0 ? (size_t)added : 0;
-      }
-    fault(w, &w->program->code.at[g->pc - 1], (unsigned)__builtin_ctz(g->mask), SIM_DEADLOCK, NULL,
-          "barrier %u has %u of %u threads; it waits for warps %s", g->barrier,
-          SIM_LANES * b->arrived, b->expected ? b->expected : SIM_LANES * c->alive, missing);
-    return;
-  }
-}
-
 // Runs one slice of one warp. Slices are short or long: ordering errors show in either.
 static void step_cta(struct run *r, struct cta *c) {
+  bulk_step(c, false);
   unsigned runnable[MAX_WARPS], count = 0;
   for (unsigned i = 0; i < c->warp_count; i++) {
     struct warp *w = &c->warps[i];
@@ -178,10 +155,10 @@ static void step_cta(struct run *r, struct cta *c) {
       runnable[count++] = i;
       continue;
     }
-    bool at_barrier = false;
+    bool waits = false; // for other warps or copies
     for (unsigned k = 0; k < w->other_count; k++)
-      at_barrier |= w->others[k].state == GROUP_BARRIER;
-    if (w->live && !at_barrier)
+      waits |= w->others[k].state != GROUP_READY && w->others[k].state != GROUP_SYNC;
+    if (w->live && !waits)
       warp_report_stuck(w);
   }
   if (r->failed)
@@ -189,7 +166,7 @@ static void step_cta(struct run *r, struct cta *c) {
   if (count == 0) {
     if (c->alive == 0)
       c->done = true;
-    else
+    else if (!bulk_step(c, true))
       report_deadlock(c);
     return;
   }
@@ -199,17 +176,29 @@ static void step_cta(struct run *r, struct cta *c) {
 
 // ---- grids ----
 
-static void report_limit(struct run *r, struct cta *c) {
-  for (unsigned i = 0; i < c->warp_count; i++) {
+// The first warp that runs, or rather one that polls an mbarrier.
+static struct warp *running_warp(const struct cta *c) {
+  struct warp *first = NULL;
+  for (unsigned i = c->warp_count; i-- > 0;) {
     struct warp *w = &c->warps[i];
-    if (!w->live)
-      continue;
-    uint32_t mask = w->mask ? w->mask : w->others[0].mask, pc = w->mask ? w->pc : w->others[0].pc;
-    fault(w, &w->program->code.at[pc], (unsigned)__builtin_ctz(mask), SIM_TOO_LONG, NULL,
-          "the launch did not end within %llu instructions",
-          (unsigned long long)r->launch->instruction_limit);
-    return;
+    if (w->live && (!first || w->polled || !first->polled))
+      first = w;
   }
+  return first;
+}
+
+static void report_limit(struct run *r, struct cta *c) {
+  struct warp *w = running_warp(c);
+  char text[MBARRIER_TEXT] = "";
+  if (!w)
+    return;
+  uint32_t mask = w->mask ? w->mask : w->others[0].mask, pc = w->mask ? w->pc : w->others[0].pc;
+  if (w->polled)
+    mbarrier_text(c, w->polled, text, sizeof text);
+  fault(w, &w->program->code.at[pc], (unsigned)__builtin_ctz(mask), SIM_TOO_LONG, NULL,
+        "the launch did not end within %llu instructions%s%s",
+        (unsigned long long)r->launch->instruction_limit, w->polled ? "; the warp polls " : "",
+        text);
 }
 
 static void run_grid(struct run *r, unsigned warps) {

@@ -15,6 +15,22 @@ struct sim_site site_of(const struct warp *w, const struct op *op, unsigned lane
                            .source = op->in->source};
 }
 
+const char *shared_name(const struct run *r, uint32_t offset, char *ret, size_t size) {
+  struct map_entry e;
+  *ret = 0;
+  for (size_t i = 0; map_next(&r->program->module->variables, &i, &e);) {
+    const struct variable *v = e.value;
+    if (v->space != SIM_SHARED || v->is_dynamic || offset - v->offset >= v->bytes)
+      continue;
+    unsigned beyond = (unsigned)(offset - v->offset);
+    if (beyond)
+      snprintf(ret, size, " (`%.32s`+%u)", v->name, beyond);
+    else
+      snprintf(ret, size, " (`%.32s`)", v->name);
+  }
+  return ret;
+}
+
 // The buffer that contains an address, or the nearest one.
 static const struct sim_buffer *nearest_buffer(const struct run *r, uint64_t address) {
   const struct sim_buffer *best = NULL;
@@ -60,14 +76,24 @@ void fault(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kin
   report(w, &f, at);
 }
 
+// The identity of a report in run.reported.
+struct identity {
+  const void *op;
+  uintptr_t kind;
+};
+
+bool has_warned(const struct warp *w, const struct op *op, enum sim_kind kind) {
+  struct identity identity = {op, (uintptr_t)kind};
+  return map_get(&w->run->reported, (struct str){(const char *)&identity, sizeof identity});
+}
+
 void warn(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
           const struct memory_site *at, const struct sim_site *other, const char *format, ...) {
   struct run *r = w->run;
-  const void *identity[] = {op, (const void *)(uintptr_t)kind};
-  struct str key = {(const char *)identity, sizeof identity};
-  if (map_get(&r->reported, key))
+  struct identity identity = {op, (uintptr_t)kind};
+  if (has_warned(w, op, kind))
     return;
-  map_put(r->arena, &r->reported, key, r);
+  map_put(r->arena, &r->reported, (struct str){(const char *)&identity, sizeof identity}, r);
   struct sim_violation f = {.kind = kind, .at = site_of(w, op, lane), .has_other = other != NULL};
   if (other)
     f.other = *other;

@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 
-enum { SIM_TEXT = 256, SIM_LANES = 32 };
+enum { SIM_TEXT = 1024, SIM_LANES = 32 };
 
 // ---- modules ----
 
@@ -38,6 +38,7 @@ struct sim_kernel {
   unsigned local_bytes;         // per thread
   unsigned required_block[3];   // .reqntid; 0 when there is none
   unsigned largest_block[3];    // .maxntid; 0 when there is none
+  unsigned max_registers;       // .maxnreg; 0 when there is none
   unsigned instruction_count, register_count;
 };
 
@@ -59,6 +60,49 @@ const struct sim_kernel *sim_module_kernel(const struct sim_module *m, const cha
 size_t sim_module_kernel_count(const struct sim_module *m);
 const struct sim_kernel *sim_module_kernel_at(const struct sim_module *m, size_t i);
 
+// ---- tensor maps ----
+
+enum { SIM_TENSOR_MAP_BYTES = 128, SIM_TENSOR_RANK = 5 };
+
+// With the driver's numbers (CUtensorMapDataType, CUtensorMapSwizzle).
+enum sim_tensor_type {
+  SIM_TENSOR_U8,
+  SIM_TENSOR_U16,
+  SIM_TENSOR_U32,
+  SIM_TENSOR_I32,
+  SIM_TENSOR_U64,
+  SIM_TENSOR_I64,
+  SIM_TENSOR_F16,
+  SIM_TENSOR_F32,
+  SIM_TENSOR_F64,
+  SIM_TENSOR_BF16,
+  SIM_TENSOR_F32_FTZ,
+  SIM_TENSOR_TF32,
+  SIM_TENSOR_TF32_FTZ,
+};
+enum sim_swizzle { SIM_SWIZZLE_NONE, SIM_SWIZZLE_32, SIM_SWIZZLE_64, SIM_SWIZZLE_128 };
+
+// The arguments of cuTensorMapEncodeTiled (CUDA driver API, "Tensor Map Object Management").
+// Dimension 0 is the innermost one.
+struct sim_tensor {
+  enum sim_tensor_type type;
+  unsigned rank;
+  uint64_t address;
+  uint64_t sizes[SIM_TENSOR_RANK];       // elements
+  uint64_t strides[SIM_TENSOR_RANK - 1]; // bytes, of dimensions 1, 2, ...
+  unsigned box[SIM_TENSOR_RANK];         // elements
+  unsigned element_strides[SIM_TENSOR_RANK];
+  unsigned interleave; // 0: none
+  enum sim_swizzle swizzle;
+  unsigned promotion; // of L2: 0 to 3
+  bool fill_nan;      // elements outside of the array are NaN rather than 0
+};
+
+// Encodes a tensor map for launches of the simulator; its bytes mean nothing to a GPU. False, with
+// the reason in ret_text, for arguments that the driver refuses or the simulator does not support.
+bool sim_tensor_map_encode(const struct sim_tensor *tensor, uint8_t ret_map[SIM_TENSOR_MAP_BYTES],
+                           char *ret_text, size_t text_size);
+
 // ---- violations ----
 
 enum sim_kind {
@@ -71,6 +115,7 @@ enum sim_kind {
   SIM_DIVERGENCE,    // an aligned instruction that some lanes of the warp do not execute
   SIM_DEADLOCK,      // all remaining threads wait at barriers
   SIM_BAD_BARRIER,   // an invalid or contradictory barrier number or thread count
+  SIM_BAD_MBARRIER,  // a misused mbarrier: the text has its address, phase and what is pending
   SIM_BAD_STATE,     // any other operand that the PTX ISA does not allow
   SIM_TRAP,          // trap, or a failed assertion, which the text names
   SIM_TOO_LONG,      // the instruction limit was reached
@@ -79,8 +124,9 @@ enum sim_kind {
                      // to global memory; `other` is where it was read first, and the address | that
                      // of global memory if it was read there
   SIM_RACE,          // two unordered accesses of shared memory, at least one a write
-  SIM_EARLY_READ,    // an access to the destination of a pending cp.async
-  SIM_ASYNC_ORDER,   // wgmma reads what no proxy fence or wait orders: the text says which
+  SIM_EARLY_READ,    // an access to what an asynchronous copy writes, before a wait for it
+  SIM_ASYNC_ORDER,   // what no proxy fence or wait orders: an operand of wgmma, the source of a
+                     // bulk store; or copies that end after their phase or CTA. The text says which
   SIM_GLOBAL_RACE,   // SIM_RACE in global memory; a store that does not change memory is no write
 };
 

@@ -136,12 +136,6 @@ static bool waits_here(const struct warp *w, const struct group *g, uint32_t pc,
   return g->state == GROUP_SYNC && g->pc == pc && ((g->wait_mask ^ want) & w->live) == 0;
 }
 
-// `check`: orders what lanes of the warp did before with what they do from now on.
-static void advance_clock(struct warp *w) {
-  if (w->clock)
-    w->clock[w->index]++;
-}
-
 bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_t want,
                    bool aligned) {
   uint32_t here = w->pc - 1, all = *lanes;
@@ -150,7 +144,7 @@ bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_
       all |= w->others[i].mask;
   // Groups that are ready here will arrive by themselves.
   if (all == *lanes && (want & w->live & ~all) == 0) {
-    advance_clock(w);
+    clock_converge(w);
     return true;
   }
   for (unsigned i = w->other_count; i-- > 0;)
@@ -159,7 +153,7 @@ bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_
   if ((want & w->live & ~all) == 0) {
     w->mask |= all;
     *lanes = all;
-    advance_clock(w);
+    clock_converge(w);
     return true;
   }
   w->mask &= ~*lanes;
@@ -209,9 +203,9 @@ bool warp_converge_whole(struct warp *w, const struct op *op, uint32_t *lanes) {
   return warp_converge(w, op, lanes, ~0u, true);
 }
 
-void warp_block_at_barrier(struct warp *w, uint32_t lanes, unsigned barrier) {
+void warp_block(struct warp *w, uint32_t lanes, struct group g) {
   w->mask &= ~lanes;
-  struct group g = {.pc = w->pc, .mask = lanes, .state = GROUP_BARRIER, .barrier = barrier};
+  g.mask = lanes;
   if (w->mask)
     park(w);
   warp_add_group(w, g);
@@ -235,7 +229,6 @@ static void release_waiting(struct warp *w) {
 }
 
 void warp_exit_lanes(struct warp *w, uint32_t lanes) {
-  copies_drop(w, lanes);
   w->live &= ~lanes;
   w->mask &= ~lanes;
   release_waiting(w);

@@ -79,7 +79,7 @@ static bool read_chunk(struct warp *w, const struct op *op, uint32_t address, ui
   if (!locate(w, op, 0, SIM_SHARED, address, CHUNK, ACCESS_READ, &at))
     return false;
   if (w->undefined)
-    *hash = shadow_async_read(w, op, &at, CHUNK, *hash);
+    *hash = shadow_async_read(w, op, 0, &at, CHUNK, "wgmma", *hash);
   memcpy(ret, at.bytes, CHUNK);
   return true;
 }
@@ -295,6 +295,7 @@ static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
   }
   memmove(all, all + done, left * sizeof *all);
   w->products.len = left;
+  clock_converge(w); // what the warp does now comes after the reads of all its lanes
 }
 
 static void fence_op(struct warp *w, const struct op *op, uint32_t lanes) {

@@ -136,7 +136,7 @@ static void report_divergence(struct cpu_cta *cta, int waiting, const char *at, 
     cpu_check_record(l, &v);
     return;
   }
-  char text[384];
+  char text[sizeof v.message + 256];
   snprintf(text, sizeof text, "kernel `%s`: divergence in program (%d, %d, %d): %s",
            l->module->info->name, cta->program_id[0], cta->program_id[1], cta->program_id[2],
            v.message);

@@ -97,7 +97,7 @@ struct cpu_violation { // one report of a checked launch
   int32_t other_program[3]; // of a race in global memory
   enum cpu_access other_access;
   struct cpu_location other_location;
-  char message[256];
+  char message[1024];
   const char *instruction; // of simulated devices: the PTX instruction; else NULL
 };
 // Violations of the device's last checked launch, ordered by program and thread (at most 16 are

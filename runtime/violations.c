@@ -99,7 +99,7 @@ static void describe_what(const struct kernel_info *info, const struct cpu_viola
 
 void violation_describe(const struct kernel_info *info, const struct cpu_violation *v,
                         uint64_t total, char *text, size_t size) {
-  char location[160], what[448], more[64] = "";
+  char location[160], what[1280], more[64] = "";
   location_text(&v->location, ": ", location, sizeof location);
   describe_what(info, v, what, sizeof what);
   if (total > 1)

@@ -73,6 +73,8 @@ static struct diag *report_copying(struct diag_engine *diag, const struct source
     diag_label(d, other, "thread %d copies to it and has not waited", v->other_thread);
   else
     diag_note(d, SPAN_NONE, "thread %d copies to it and has not waited", v->other_thread);
+  if (*v->message)
+    diag_note(d, SPAN_NONE, "%s", v->message);
   return d;
 }
 

@@ -10,7 +10,8 @@ static const char head[] = ".version 8.3\n.target sm_90a\n.address_size 64\n"
                            ".extern .shared .align 16 .b8 dyn[];\n"
                            ".shared .align 16 .b8 smem[4096];\n";
 static const char kernel[] =
-    ".visible .entry k(.param .u64 .ptr .global .align 16 k_0, .param .u64 k_1, .param .u32 k_2)\n"
+    ".visible .entry k(.param .u64 .ptr .global .align 16 k_0, .param .u64 k_1, .param .u32 k_2,\n"
+    ".param .align 64 .b8 k_3[128], .param .align 64 .b8 k_4[128], .param .align 64 .b8 k_5[128])\n"
     "{ .reg .pred %p<16>; .reg .b16 %h<16>; .reg .b32 %r<64>; .reg .b64 %rd<32>;\n"
     "ld.param.b64 %rd1, [k_0]; ld.param.b64 %rd2, [k_1]; ld.param.b32 %r1, [k_2];\n"
     "mov.u32 %r0, %tid.x; mov.u32 %r2, %laneid;\n"
@@ -49,15 +50,18 @@ static void keep_text(void *user, const char *text, size_t size) {
   }
 }
 
-enum { OUT_ADDRESS = 0x10000, IN_ADDRESS = 0x80000 };
-
 static void launch(struct ptx_case *c, const struct sim_kernel *k) {
-  uint64_t out = OUT_ADDRESS, in = IN_ADDRESS;
+  uint64_t out = CASE_OUT, in = CASE_IN;
+  uint8_t maps[CASE_MAPS][SIM_TENSOR_MAP_BYTES] = {{0}};
+  char text[SIM_TEXT];
+  for (unsigned i = 0; i < CASE_MAPS; i++)
+    ck_assert_msg(!c->maps[i] || sim_tensor_map_encode(c->maps[i], maps[i], text, sizeof text),
+                  "map %u: %s", i, text);
   uint8_t written[sizeof c->out / 8] = {0};
-  const void *values[] = {&out, &in, &c->n};
+  const void *values[] = {&out, &in, &c->n, maps[0], maps[1], maps[2]};
   struct sim_buffer buffers[] = {
-      {OUT_ADDRESS, c->out, sizeof c->out, false, "out", c->unwritten ? written : NULL},
-      {IN_ADDRESS, c->in, sizeof c->in, true, "in"}};
+      {CASE_OUT, c->out, sizeof c->out, false, "out", c->unwritten ? written : NULL},
+      {CASE_IN, c->in, sizeof c->in, true, "in"}};
   struct sim_launch l = {.kernel = k,
                          .grid = {c->grid ? c->grid : 1, 1, 1},
                          .block = {c->threads ? c->threads : 32, 1, 1},
@@ -123,4 +127,41 @@ void case_expect(const char *body, bool check, enum sim_kind kind, unsigned line
   const struct sim_violation *f = &c.violations[c.violation_count - 1];
   ck_assert_msg(f->kind == kind, "found '%s' (%s) in: %s", sim_kind_name(f->kind), f->text, body);
   ck_assert_msg(f->at.line == line, "found in line %u: %s", f->at.line, f->text);
+}
+
+enum { SEEDS = 12 };
+
+static void run_with(struct ptx_case *c, const char *body, uint64_t seed) {
+  c->body = body;
+  c->check = true;
+  c->seed = seed;
+  c->violation_count = 0;
+  memset(c->out, 0, sizeof c->out);
+  case_run(c);
+}
+
+void case_reject(struct ptx_case *c, const struct wrong_program *p) {
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    bool found = false;
+    run_with(c, p->body, seed);
+    for (unsigned i = 0; i < c->violation_count; i++) {
+      const struct sim_violation *f = &c->violations[i];
+      found |= p->or_kind && f->kind == p->or_kind;
+      found |= f->kind == p->kind && (p->line == 0 || f->at.line == p->line) &&
+               strstr(f->text, p->text) != NULL;
+    }
+    const struct sim_violation *f = &c->violations[0];
+    ck_assert_msg(found, "seed %u: %u reports, the first: %s, line %u: %s\nin: %s", (unsigned)seed,
+                  c->violation_count, c->violation_count ? sim_kind_name(f->kind) : "none",
+                  f->at.line, f->text, p->body);
+  }
+}
+
+void case_accept(struct ptx_case *c, const char *body) {
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    run_with(c, body, seed);
+    ck_assert_msg(c->status == SIM_OK && c->violation_count == 0, "seed %u: status %d, line %u: %s",
+                  (unsigned)seed, (int)c->status, c->violations[0].at.line,
+                  c->violation_count ? c->violations[0].text : c->report.text);
+  }
 }

@@ -16,7 +16,12 @@
   X(sim_warp)                                                                                      \
   X(sim_block)                                                                                     \
   X(sim_global)                                                                                    \
-  X(sim_wgmma)
+  X(sim_wgmma)                                                                                     \
+  X(sim_mbarrier)                                                                                  \
+  X(sim_bulk)                                                                                      \
+  X(sim_tensor)                                                                                    \
+  X(sim_registers)                                                                                 \
+  X(sim_ring)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

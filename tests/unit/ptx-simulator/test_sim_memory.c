@@ -145,7 +145,7 @@ START_TEST(bounds) {
   case_expect("ld.shared.b32 %r4, [smem+2];", false, SIM_MISALIGNED, 1);
   case_expect("st.global.b32 [%rd4], %r0;", false, SIM_READ_ONLY, 1);
   case_expect(".local .align 4 .b8 d[8]; ld.local.b32 %r3, [d+8];", false, SIM_OUT_OF_BOUNDS, 1);
-  case_expect("ld.param.b32 %r9, [k_2+4];", false, SIM_OUT_OF_BOUNDS, 1);
+  case_expect("ld.param.b32 %r9, [k_5+128];", false, SIM_OUT_OF_BOUNDS, 1);
   case_expect("mov.b64 %rd5, 0; ld.b32 %r3, [%rd5];", false, SIM_OUT_OF_BOUNDS, 1);
 }
 END_TEST

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of one access to shared memory against the records of earlier ones (shadow_records.h).
+#include "ptx-simulator/shadow_records.h"
+
+#include "ptx-simulator/bulk_pending.h"
+
+// ---- asynchronous copies and mbarriers ----
+
+// A copy that an mbarrier announces has its issuing warp where others count fences.
+struct sim_site site_of_write(const struct cta *c, const struct write_record *r) {
+  unsigned warp = r->warp < c->warp_count ? r->warp : r->proxy_fences;
+  return site_of(&c->warps[warp], &c->warps[warp].program->code.at[r->op], r->lane);
+}
+
+static void report_unawaited(const struct access_site *x, const struct write_record *r) {
+  const struct cta *c = x->w->cta;
+  if (has_warned(x->w, x->op, SIM_EARLY_READ))
+    return;
+  const struct mbarrier *m = mbarrier_at(c, r->warp - c->warp_count);
+  struct sim_site other = site_of_write(c, r);
+  struct memory_site at = memory_of(x);
+  char text[MBARRIER_TEXT];
+  warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
+       "shared 0x%llx is written by the copy of line %u, and the thread has not waited for phase "
+       "%u of its mbarrier (%s)",
+       (unsigned long long)x->at->offset, other.line, r->clock - 1 - (m->completed - m->phase),
+       mbarrier_text(c, m, text, sizeof text));
+}
+
+static void report_under_way(const struct access_site *x, const struct write_record *r,
+                             uint32_t byte) {
+  const struct cta *c = x->w->cta;
+  if (has_warned(x->w, x->op, SIM_EARLY_READ))
+    return;
+  const struct bulk_copy *load = bulk_of_byte(c, byte, BULK_LOAD);
+  struct sim_site other = site_of_write(c, r);
+  struct memory_site at = memory_of(x);
+  char text[MBARRIER_TEXT];
+  if (load)
+    warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
+         "the copy of line %u to shared 0x%x may not have arrived (%s)", other.line, byte,
+         mbarrier_text(c, mbarrier_at(c, load->mbarrier), text, sizeof text));
+  else
+    warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
+         "a cp.async to these bytes may not have arrived");
+}
+
+bool check_busy(const struct access_site *x, const struct write_record *r) {
+  const struct cta *c = x->w->cta;
+  if (r->state != PENDING && r->state != MBARRIER)
+    return false;
+  if (r->state == PENDING) {
+    report_under_way(x, r, (uint32_t)(r - c->shadow->writes));
+    return true;
+  }
+  struct sim_site other = site_of_write(c, r);
+  struct memory_site at = memory_of(x);
+  char name[64];
+  uint32_t byte = (uint32_t)(r - c->shadow->writes) & ~(MBARRIER_BYTES - 1u);
+  warn(x->w, x->op, x->lane, SIM_BAD_MBARRIER, &at, &other,
+       "an access to the bytes of mbarrier 0x%x%s, which only mbarrier instructions may touch",
+       byte, shared_name(c->run, byte, name, sizeof name));
+  return true;
+}
+
+void check_pins(const struct access_site *x, const struct write_record *r, uint32_t byte) {
+  const struct bulk_copy *store = r->pins ? bulk_of_byte(x->w->cta, byte, BULK_STORE) : NULL;
+  if (!store)
+    return;
+  struct sim_site other = site_of(store->w, store->op, store->lane);
+  struct memory_site at = memory_of(x);
+  warn(x->w, x->op, x->lane, SIM_ASYNC_ORDER, &at, &other,
+       "shared 0x%x is written while the bulk store of line %u may still read it: its thread has "
+       "not waited with cp.async.bulk.wait_group",
+       byte, other.line);
+}
+
+// ---- races ----
+
+static void report_race(const struct access_site *x, unsigned warp, unsigned lane, uint32_t op,
+                        const char *what) {
+  const struct op *code = x->w->program->code.at;
+  struct sim_site other = site_of(&x->w->cta->warps[warp], &code[op], lane);
+  struct memory_site at = {SIM_SHARED, x->at->offset, x->bytes};
+  warn(x->w, x->op, x->lane, SIM_RACE, &at, &other,
+       "%s, and nothing orders them (shared 0x%llx, line %u)", what,
+       (unsigned long long)x->at->offset, other.line);
+}
+
+// Whether an access of `warp` at `clock`, by other lanes than this one, is unordered with this one.
+static bool is_unordered(const struct access_site *x, unsigned warp, uint32_t clock,
+                         uint32_t lanes) {
+  const struct clock_entry *e = &x->w->clock[warp];
+  if (warp != x->w->index)
+    return !clock_covers(e, clock, lanes);
+  return clock >= e->base && (lanes & ~(1u << x->lane));
+}
+
+void check_write(const struct access_site *x, const struct write_record *r, bool is_read) {
+  if (r->state == UNWRITTEN || !is_unordered(x, r->warp, r->clock, 1u << r->lane))
+    return;
+  if (r->warp >= x->w->cta->warp_count)
+    report_unawaited(x, r);
+  else
+    report_race(x, r->warp, r->lane, r->op,
+                is_read ? "a read here and a write there of the same shared memory"
+                        : "two writes of different values to the same shared memory");
+}
+
+void check_reads(const struct access_site *x, uint32_t byte) {
+  const struct shadow *s = x->w->cta->shadow;
+  const struct read_record *reads = &s->reads[(size_t)byte * s->warps];
+  for (unsigned i = 0; i < x->w->cta->warp_count; i++)
+    if (reads[i].clock && is_unordered(x, i, reads[i].clock, reads[i].lanes)) {
+      uint32_t others = i == x->w->index ? reads[i].lanes & ~(1u << x->lane) : reads[i].lanes;
+      report_race(x, i, (unsigned)__builtin_ctz(others), reads[i].op,
+                  "a write here and a read there of the same shared memory");
+    }
+}
+
+void record_write(const struct access_site *x, struct write_record *r, unsigned state,
+                  bool is_atomic) {
+  const struct warp *w = x->w;
+  *r = (struct write_record){.clock = w->clock[w->index].clock,
+                             .op = op_index(w, x->op),
+                             .proxy_fences = w->proxy_fences[x->lane],
+                             .warp = w->index,
+                             .lane = x->lane,
+                             .state = state,
+                             .is_atomic = is_atomic,
+                             .pins = r->pins};
+}
+
+void record_read(const struct access_site *x, uint32_t byte) {
+  const struct shadow *s = x->w->cta->shadow;
+  const struct clock_entry *own = &x->w->clock[x->w->index];
+  struct read_record *read = &s->reads[(size_t)byte * s->warps + x->w->index];
+  uint32_t lanes = read->clock >= own->base ? read->lanes : 0;
+  *read = (struct read_record){own->clock, op_index(x->w, x->op), lanes | 1u << x->lane};
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor maps: 128 opaque bytes that describe an array in global memory and a box of it (PTX ISA,
+// "Tensors"; CUDA driver API, "Tensor Map Object Management"). The encoding is the simulator's own.
+#ifndef TILE_SIMULATOR_TENSOR_MAP_H
+#define TILE_SIMULATOR_TENSOR_MAP_H
+
+#include "ptx-simulator/simulator.h"
+
+enum { TENSOR_MAX_RANK = 5, TENSOR_CHUNK = 16 };
+
+struct tensor_map {
+  enum sim_tensor_type type;
+  unsigned rank, element; // bytes of an element
+  uint64_t address;
+  uint64_t sizes[TENSOR_MAX_RANK], strides[TENSOR_MAX_RANK]; // strides in bytes
+  unsigned box[TENSOR_MAX_RANK];
+  unsigned swizzle; // bytes of its span; 16: none
+  bool fill_nan;
+};
+
+// False if the bytes are no tensor map of the simulator.
+bool tensor_map_decode(const uint8_t bytes[SIM_TENSOR_MAP_BYTES], struct tensor_map *ret);
+unsigned tensor_map_box_bytes(const struct tensor_map *m); // in shared memory
+// The bytes that an element outside of the array has in shared memory.
+void tensor_map_fill(const struct tensor_map *m, uint8_t *ret);
+
+// Up to 16 bytes of a box: aligned to their number in global memory, within a chunk of 16 bytes in
+// shared memory.
+struct tensor_piece {
+  uint32_t shared; // address, after the swizzle
+  unsigned bytes;
+  bool is_inside;
+  uint64_t global; // if inside
+};
+// Visits a box at these coordinates from shared address `shared` on; false as soon as visit does.
+bool tensor_map_visit(const struct tensor_map *m, const int32_t *at, uint32_t shared,
+                      bool (*visit)(void *user, const struct tensor_piece *piece), void *user);
+// The same for `bytes` in sequence.
+bool tensor_visit_bytes(uint64_t global, uint32_t shared, uint32_t bytes,
+                        bool (*visit)(void *user, const struct tensor_piece *piece), void *user);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector clocks: what of other warps' accesses is ordered before a warp's next ones (as in
+// FastTrack, Flanagan and Freund, PLDI 2009). A clock has an entry for each warp of the CTA, then
+// one for each mbarrier, whose clock counts its phases.
+//
+// A barrier orders all lanes of a warp, an arrival at an mbarrier only the lane that arrives: an
+// entry says for which lanes it holds. When arrivals of several lanes are joined, the entry may
+// cover accesses of the earlier ones that came after their arrival: so a race may be missed, but no
+// false one is reported.
+#ifndef TILE_SIMULATOR_VECTOR_CLOCK_H
+#define TILE_SIMULATOR_VECTOR_CLOCK_H
+
+#include "base/attrs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct warp;
+struct cta;
+
+// Covers accesses at clocks below `base`, and those up to `clock` by one of `lanes`. The entry of a
+// warp itself has its present clock, and the first one since all its lanes were ordered.
+struct clock_entry {
+  uint32_t clock, base, lanes;
+};
+
+enum { MAX_MBARRIERS = 64 };
+
+// Entries of the CTA's clocks.
+unsigned clock_count(const struct cta *c);
+// Whether accesses at `clock` by all of `lanes` are covered.
+bool clock_covers(const struct clock_entry *e, uint32_t clock, uint32_t lanes);
+// to := what either of them covers
+void clock_join(struct clock_entry *to, const struct clock_entry *from, unsigned count);
+// The warp's next accesses come after what `from` covers.
+void clock_acquire(struct warp *w, const struct clock_entry *from);
+// Orders what these lanes did so far before what acquires `to`.
+void clock_release(struct warp *w, uint32_t lanes, struct clock_entry *to);
+// What the warp does from now on comes after a release. Does nothing without clocks.
+void clock_advance(struct warp *w);
+// The same; and all its lanes are ordered with each other.
+void clock_converge(struct warp *w);
+
+#endif
