@@ -22,6 +22,8 @@ static bool want_block(struct checked *k, const struct descriptor *d, MlirType b
                  text(k, block));
   if (!want_element(k, block, element))
     return false;
+  if (!mlirAttributeIsNull(tensor_encoding(block)))
+    return wrong(k, "has no layouts, as in `%s`", text(k, block));
   int64_t bytes = tensor_dim(block, d->rank - 1) * (int64_t)type_bits(k->c, element) / 8;
   return bytes >= DESCRIPTOR_ALIGNMENT ||
          wrong(k, "needs at least %d bytes in the last dimension of `%s`", DESCRIPTOR_ALIGNMENT,
@@ -30,6 +32,7 @@ static bool want_block(struct checked *k, const struct descriptor *d, MlirType b
 
 static bool want_rows(struct checked *k, MlirType rows, MlirType block) {
   if (!type_is_tensor(rows) || tensor_rank(rows) != 1 ||
+      !mlirAttributeIsNull(tensor_encoding(rows)) ||
       !mlirTypeEqual(element_type(rows), mlir_of_dtype(k->c, DTYPE_I32)))
     return wrong(k, "needs a tile of rank 1 of i32 as its rows, not `%s`", text(k, rows));
   return tensor_dim(rows, 0) == tensor_dim(block, 0) ||

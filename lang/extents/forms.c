@@ -168,9 +168,7 @@ const struct guess *guess_expand(struct extents_walk *w, const struct given *c) 
 
 // ---- Memory ----
 
-const struct guess *guess_load(struct extents_walk *w, const struct given *c) {
-  const struct guess *pointer = guess_argument(w, c, "pointer");
-  guess_argument(w, c, "mask");
+static const struct guess *load_through(struct extents_walk *w, const struct guess *pointer) {
   note_tile(w, pointer, false);
   if (w->loops && pointer->rank > 0)
     w->ret->has_loop_with_loads = true;
@@ -179,6 +177,24 @@ const struct guess *guess_load(struct extents_walk *w, const struct given *c) {
   memcpy(g->axes, pointer->axes, sizeof g->axes);
   g->is_runtime = true;
   return g;
+}
+
+const struct guess *guess_load(struct extents_walk *w, const struct given *c) {
+  const struct guess *pointer = guess_argument(w, c, "pointer");
+  guess_argument(w, c, "mask");
+  return load_through(w, pointer);
+}
+
+const struct guess *guess_descriptor(struct extents_walk *w, const struct given *c) {
+  struct guess *g = guess_new(w);
+  set_shape(w, g, guess_argument(w, c, "block_shape"));
+  return g;
+}
+
+const struct guess *guess_descriptor_load(struct extents_walk *w, const struct given *c) {
+  const struct guess *desc = guess_argument(w, c, "desc");
+  guess_argument(w, c, "offsets");
+  return load_through(w, desc);
 }
 
 const struct guess *guess_store(struct extents_walk *w, const struct given *c) {

@@ -198,7 +198,6 @@ START_TEST(forms_have_their_parameters) {
 #define BUILTIN(name, params, flags, fn, tag) {name, flags},
 #define MATH(name, params, flags) {name, flags},
 #define STD(name, flags) {name, flags},
-#define LATER(name, flags) {name, flags},
 #include "lang/builtins/builtins.def"
   };
   for (size_t i = 0; i < COUNT_OF(rows); i++) {

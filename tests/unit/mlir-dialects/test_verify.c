@@ -275,6 +275,9 @@ static const struct wrong wrongs[] = {
     {"\"tile.descriptor_reduce\"(%q, %w, %i, %t) {kind = \"add\", operandSegmentSizes = "
      "array<i32: 1, 1, 0, 1, 1>} : (!tile.ptr<f32>, i64, i32, tensor<32xf32>) -> ()",
      "of kind `add` cannot work"},
+    {"\"tile.descriptor_store\"(%q, %w, %i, %l) {operandSegmentSizes = array<i32: 1, 1, 0, 1, 1>} "
+     ": (!tile.ptr<f32>, i64, i32, tensor<32xf32, " A ">) -> ()",
+     "has no layouts"},
     {"\"tile.descriptor_store\"(%q, %w, %i, %x) {operandSegmentSizes = array<i32: 1, 1, 0, 1, 1>} "
      ": (!tile.ptr<f32>, i64, i32, f32) -> ()",
      "a block of that rank"},
