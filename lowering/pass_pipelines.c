@@ -4,6 +4,7 @@
 
 static const enum pass_id whole[] = {
     // tile: values without layouts
+    PASS_rewrite_descriptors,
     PASS_canonicalize,
     PASS_reassociate_addresses,
     PASS_cse,

@@ -103,6 +103,57 @@ irdl.dialect @tile {
     irdl.attributes {"kind" = %kind_attr, "sem" = %sem_attr, "scope" = %scope_attr}
     irdl.results(result: %result)
   }
+  // Sizes, strides and offsets as descriptor.h says; operandSegmentSizes has their numbers.
+  irdl.operation @descriptor_load {
+    %base = irdl.any
+    %size = irdl.is i64
+    %stride = irdl.is i64
+    %offset = irdl.is i32
+    %result = irdl.any
+    %padding_attr = irdl.any
+    irdl.operands(base: %base, sizes: variadic %size, strides: variadic %stride, offsets: variadic %offset)
+    irdl.attributes {"padding" = %padding_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @descriptor_store {
+    %base = irdl.any
+    %size = irdl.is i64
+    %stride = irdl.is i64
+    %offset = irdl.is i32
+    %value = irdl.any
+    irdl.operands(base: %base, sizes: variadic %size, strides: variadic %stride, offsets: variadic %offset, value: %value)
+  }
+  irdl.operation @descriptor_reduce {
+    %base = irdl.any
+    %size = irdl.is i64
+    %stride = irdl.is i64
+    %offset = irdl.is i32
+    %value = irdl.any
+    %kind_attr = irdl.any
+    irdl.operands(base: %base, sizes: variadic %size, strides: variadic %stride, offsets: variadic %offset, value: %value)
+    irdl.attributes {"kind" = %kind_attr}
+  }
+  irdl.operation @descriptor_gather {
+    %base = irdl.any
+    %size = irdl.is i64
+    %stride = irdl.is i64
+    %offset = irdl.is i32
+    %rows = irdl.any
+    %result = irdl.any
+    %padding_attr = irdl.any
+    irdl.operands(base: %base, sizes: variadic %size, strides: variadic %stride, rows: %rows, column: %offset)
+    irdl.attributes {"padding" = %padding_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @descriptor_scatter {
+    %base = irdl.any
+    %size = irdl.is i64
+    %stride = irdl.is i64
+    %offset = irdl.is i32
+    %rows = irdl.any
+    %value = irdl.any
+    irdl.operands(base: %base, sizes: variadic %size, strides: variadic %stride, rows: %rows, column: %offset, value: %value)
+  }
   irdl.operation @bitcast {
     %x = irdl.any
     %result = irdl.any

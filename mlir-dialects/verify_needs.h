@@ -56,6 +56,8 @@ bool is_slice_of(struct checked *k, MlirAttribute slice, int64_t axis, MlirAttri
 // A tile or memdesc within the size limits.
 bool check_type(struct checked *k, MlirType t);
 
+// verify_descriptor.c: accesses through tensor descriptors.
+bool check_descriptor(struct checked *k);
 // verify_shared.c: matrix products, shared memory.
 bool check_shared(struct checked *k);
 // verify_collective.c: collective ops, calls, inline assembly and device queries.

@@ -265,6 +265,11 @@ static bool check_op(struct checked *k) {
   case OP_TILE_LOAD: return check_load(k);
   case OP_TILE_STORE: return check_store(k);
   case OP_TILE_ATOMIC_RMW: return check_atomic_rmw(k);
+  case OP_TILE_DESCRIPTOR_LOAD:
+  case OP_TILE_DESCRIPTOR_STORE:
+  case OP_TILE_DESCRIPTOR_REDUCE:
+  case OP_TILE_DESCRIPTOR_GATHER:
+  case OP_TILE_DESCRIPTOR_SCATTER: return check_descriptor(k);
   case OP_TILE_PRINT: return check_print(k);
   case OP_TILE_ASSERT:
   case OP_TILE_ASSUME: return check_condition(k);

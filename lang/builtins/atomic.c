@@ -19,7 +19,7 @@ static bool supported(enum atomic_fn fn, struct type t) {
   return bits >= 32;
 }
 
-static const char *kind_of(enum atomic_fn fn, struct type t) {
+const char *atomic_kind(enum atomic_fn fn, struct type t) {
   if (fn == ATOMIC_FN_ADD && type_is_float(t))
     return "fadd";
   if (fn == ATOMIC_FN_MAX && !dtype_is_signed(t.dtype))
@@ -112,7 +112,7 @@ struct value builtin_atomic(struct eval *e, struct call *c) {
   a.value = value.v;
   if (type_is_float(pointee) && (fn == ATOMIC_FN_MAX || fn == ATOMIC_FN_MIN))
     return float_extremum(e, a, fn == ATOMIC_FN_MAX);
-  return rmw(e, &a, kind_of(fn, pointee));
+  return rmw(e, &a, atomic_kind(fn, pointee));
 }
 
 // ---- compare and swap ----

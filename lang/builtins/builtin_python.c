@@ -91,10 +91,11 @@ static bool is_kind(struct value x, struct value kind, bool *ret) {
   case CLASS_FLOAT: *ret = x.kind == VALUE_FLOAT; return true;
   case CLASS_BOOL: *ret = x.kind == VALUE_BOOL; return true;
   case CLASS_STRING: *ret = x.kind == VALUE_STR; return true;
-  case CLASS_SEQUENCE: *ret = x.kind == VALUE_TUPLE; return true;
+  case CLASS_SEQUENCE: *ret = x.kind == VALUE_TUPLE && !value_is_memory_record(x); return true;
   case CLASS_TENSOR: *ret = x.kind == VALUE_RT; return true;
   case CLASS_TYPE: *ret = x.kind == VALUE_TYPE; return true;
   case CLASS_RANGE: *ret = x.kind == VALUE_RANGE; return true;
+  case CLASS_DESCRIPTOR: *ret = value_is_record(x, RECORD_DESCRIPTOR); return true;
   case CLASS_MASK: break;
   }
   return false; // no class

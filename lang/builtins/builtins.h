@@ -60,6 +60,10 @@ builtin_fn builtin_dot;
 builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm, builtin_extern;
 // lang/builtins/block.c
 builtin_fn builtin_make_block_ptr, builtin_advance;
+// lang/builtins/descriptor.c
+builtin_fn builtin_make_tensor_descriptor, builtin_tensor_descriptor, builtin_descriptor_load,
+    builtin_descriptor_store, builtin_descriptor_atomic, builtin_descriptor_gather,
+    builtin_descriptor_scatter;
 // lang/builtins/numbers.c
 builtin_fn builtin_number_info, builtin_int_dtype;
 // lang/builtins/builtin_debug.c
@@ -70,6 +74,10 @@ extern const struct builtin builtin_table[];
 extern const size_t builtin_table_len;
 
 struct type block_pointer_type(struct value v); // a pointer to a tile of its element type
+// An attribute or a method of a tensor descriptor; false: it has none of that name.
+bool descriptor_attribute(struct eval *e, struct value desc, const char *name, struct value *ret);
+// The kind of tile.atomic_rmw that computes it.
+const char *atomic_kind(enum atomic_fn fn, struct type t);
 // A run-time value of argument i (numbers get their natural type), or poison.
 struct value arg_runtime(struct eval *e, struct call *c, unsigned i);
 // The pointers of a block, and the mask of `boundary_check` or VALUE_NONE.

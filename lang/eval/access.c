@@ -97,7 +97,7 @@ struct value eval_subscript(struct eval *e, const struct expr *x) {
     return VALUE_ERROR;
   if (value_is_poison(v))
     return v;
-  if (v.kind != VALUE_TUPLE || value_is_record(v, RECORD_BLOCK_POINTER))
+  if (v.kind != VALUE_TUPLE || value_is_memory_record(v))
     return e->on->subscript(e, x, (struct operand){v, x->subscript.object->span});
   return value_is_record(v, RECORD_DICT) ? subscript_dict(e, x, v.tuple)
                                          : eval_tuple_subscript(e, x, v.tuple);

@@ -10,13 +10,6 @@
 
 #include <assert.h>
 
-static struct value builtin_later(struct eval *e, struct call *c) {
-  struct diag *d =
-      eval_error(e, c->callee, E0502, "`tl.%s` is not supported yet", c->builtin->name);
-  diag_help(d, "see section 7 of the language reference for what is");
-  return VALUE_ERROR;
-}
-
 static void fill(struct eval *e) {
   for (size_t i = 0; i < e->row_count; i++) {
     const struct builtin *b = &e->rows[i];
@@ -63,7 +56,9 @@ static size_t split_params(const char *text, struct builtin_param *p) {
 }
 
 const char *builtin_spelled(struct eval *e, const struct builtin *b) {
-  return b->flags & (BUILTIN_BARE | BUILTIN_HOST) ? b->name : arena_printf(e->a, "tl.%s", b->name);
+  return b->flags & (BUILTIN_BARE | BUILTIN_HOST | BUILTIN_DESCRIPTOR)
+             ? b->name
+             : arena_printf(e->a, "tl.%s", b->name);
 }
 
 static bool bind_named(struct eval *e, struct call *c, const struct builtin_param *p, size_t n,
@@ -138,8 +133,6 @@ struct value builtin_call(struct eval *e, const struct builtin *b, const struct 
   struct operand bound[MAX_PARAMS] = {{.at = at}};
   struct builtin_param params[MAX_PARAMS + 1];
   struct call c = {.builtin = b, .args = bound, .at = at, .callee = callee};
-  if (b->params && !b->emit)
-    return builtin_later(e, &c);
   for (size_t i = 0; i < count; i++)
     if (value_is_poison(args[i].v))
       return VALUE_ERROR;

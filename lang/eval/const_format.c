@@ -217,6 +217,15 @@ bool const_parse(struct arena *a, struct str text, struct value *ret) {
 
 // ---- as messages call values ----
 
+// With the type of the block that it accesses.
+static const char *record_text(struct eval *e, struct tuple t) {
+  const char *name = record_name(t.record);
+  for (size_t i = 0; i < t.len && t.record->kind == RECORD_DESCRIPTOR; i++)
+    if (t.at[i].kind == VALUE_TYPE)
+      return arena_printf(e->a, "%s of %s", name, type_text(e->a, t.at[i].type));
+  return name;
+}
+
 const char *value_type_text(struct eval *e, struct value v) {
   switch (v.kind) {
   case VALUE_RT: return type_text(e->a, v.type);
@@ -229,7 +238,7 @@ const char *value_type_text(struct eval *e, struct value v) {
   case VALUE_CLASS: return "class";
   case VALUE_TUPLE: {
     if (v.tuple.record)
-      return record_name(v.tuple.record);
+      return record_text(e, v.tuple);
     struct strbuf b = {.arena = e->a};
     strbuf_putc(&b, '(');
     for (size_t i = 0; i < v.tuple.len && i < 8; i++)

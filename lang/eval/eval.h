@@ -358,7 +358,7 @@ struct builtin {
   const char *name;
   const char *params; // "x axis=0 *rest": required, optional, and the rest; NULL: see lang/std
   unsigned flags;
-  struct value (*emit)(struct eval *e, struct call *c); // NULL: known, not supported yet
+  struct value (*emit)(struct eval *e, struct call *c); // NULL: see lang/std
   int tag; // distinguishes builtins that share a function
 };
 

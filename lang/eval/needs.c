@@ -88,7 +88,7 @@ bool need_sequence(struct eval *e, struct operand x, struct tuple *ret) {
     return false;
   if (value_is_record(x.v, RECORD_DICT))
     return *ret = keys_of(e, x.v.tuple), true;
-  if (x.v.kind == VALUE_TUPLE && !value_is_record(x.v, RECORD_BLOCK_POINTER))
+  if (x.v.kind == VALUE_TUPLE && !value_is_memory_record(x.v))
     return *ret = x.v.tuple, true;
   if (x.v.kind == VALUE_RANGE)
     return range_values(e, x, ret);

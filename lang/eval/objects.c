@@ -19,7 +19,7 @@ struct value host_argument(struct eval *e, const char *name, bool is_pointer, en
 // ---- lists and dictionaries ----
 
 struct value host_value(struct eval *e, struct value v) {
-  if (v.kind != VALUE_TUPLE || value_is_record(v, RECORD_BLOCK_POINTER))
+  if (v.kind != VALUE_TUPLE || value_is_memory_record(v))
     return v;
   struct list *l = v.tuple.list;
   if (!l) {

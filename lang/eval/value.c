@@ -56,6 +56,7 @@ const char *record_name(const struct record *r) {
   case RECORD_CLASS: return r->ast->name;
   case RECORD_DICT: return "dict";
   case RECORD_BLOCK_POINTER: return "block pointer";
+  case RECORD_DESCRIPTOR: return "tensor descriptor";
   }
   return "?";
 }

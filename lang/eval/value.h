@@ -44,9 +44,10 @@ struct opaque;
 
 // The kinds of records: tuples with named fields.
 enum record_kind {
-  RECORD_CLASS,        // its elements are the fields of a class of the file
-  RECORD_DICT,         // pairs of a key and a value, known at compile time
-  RECORD_BLOCK_POINTER // of make_block_ptr
+  RECORD_CLASS,         // its elements are the fields of a class of the file
+  RECORD_DICT,          // pairs of a key and a value, known at compile time
+  RECORD_BLOCK_POINTER, // of make_block_ptr
+  RECORD_DESCRIPTOR     // of make_tensor_descriptor
 };
 struct record {
   enum record_kind kind;
@@ -152,6 +153,10 @@ static inline struct value value_with_items(struct value v, struct value *at) {
 }
 static inline bool value_is_record(struct value v, enum record_kind kind) {
   return v.kind == VALUE_TUPLE && v.tuple.record && v.tuple.record->kind == kind;
+}
+// A block pointer or a tensor descriptor: programs do not see its parts as elements.
+static inline bool value_is_memory_record(struct value v) {
+  return value_is_record(v, RECORD_BLOCK_POINTER) || value_is_record(v, RECORD_DESCRIPTOR);
 }
 
 static inline bool value_is_poison(struct value v) { return v.kind == VALUE_POISON; }

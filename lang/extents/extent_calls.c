@@ -20,12 +20,10 @@ static const struct row rows[] = {
 #define BUILTIN(name, params, flags, fn, tag) {name, params, flags},
 #define MATH(name, params, flags) {name, params, flags},
 #define STD(name, flags) {name, NULL, flags},
-#define LATER(name, flags) {name, "*args", flags},
 #include "lang/builtins/builtins.def"
 #undef BUILTIN
 #undef MATH
 #undef STD
-#undef LATER
 };
 
 static const struct row *find_among(const char *name, bool is_bare) {
@@ -62,6 +60,8 @@ static const struct guess *guess_builtin(struct extents_walk *w, const struct ro
   case FORM_TRANS: return guess_trans(w, c);
   case FORM_EXPAND: return guess_expand(w, c);
   case FORM_LOAD: return guess_load(w, c);
+  case FORM_DESCRIPTOR: return guess_descriptor(w, c);
+  case FORM_DESCRIPTOR_LOAD: return guess_descriptor_load(w, c);
   case FORM_STORE: return guess_store(w, c);
   case FORM_BLOCK: return guess_block_pointer(w, c);
   case FORM_ADVANCE: return guess_advance(w, c);

@@ -105,6 +105,8 @@ const struct guess *guess_trans(struct extents_walk *w, const struct given *c);
 const struct guess *guess_expand(struct extents_walk *w, const struct given *c);
 const struct guess *guess_load(struct extents_walk *w, const struct given *c);
 const struct guess *guess_store(struct extents_walk *w, const struct given *c);
+const struct guess *guess_descriptor(struct extents_walk *w, const struct given *c);
+const struct guess *guess_descriptor_load(struct extents_walk *w, const struct given *c);
 const struct guess *guess_block_pointer(struct extents_walk *w, const struct given *c);
 const struct guess *guess_advance(struct extents_walk *w, const struct given *c);
 const struct guess *guess_reduce(struct extents_walk *w, const struct given *c);

@@ -168,9 +168,26 @@ const struct guess *guess_expand(struct extents_walk *w, const struct given *c) 
 
 // ---- Memory ----
 
-const struct guess *guess_load(struct extents_walk *w, const struct given *c) {
-  const struct guess *pointer = guess_argument(w, c, "pointer");
-  guess_argument(w, c, "mask");
+static const struct guess *item(const struct guess *g, size_t i) {
+  return g->items && i < g->item_count ? g->items[i] : NULL;
+}
+
+// A block that begins at `begin` in an array of these lengths, treated like masked indices.
+static void bound_block(struct extents_walk *w, const struct guess *block,
+                        const struct guess *lengths, const struct guess *begin) {
+  for (unsigned i = 0; i < block->rank; i++) {
+    const struct guess *length = item(lengths, i), *at = item(begin, i);
+    if (block->axes[i].param < 0 || !length || !at)
+      continue;
+    struct guess *index = guess_new(w);
+    index->rank = 1;
+    index->axes[0] = block->axes[i];
+    index->is_index = true;
+    guess_bound(w, guess_binary(w, OP_ADD, index, at), length);
+  }
+}
+
+static const struct guess *load_through(struct extents_walk *w, const struct guess *pointer) {
   note_tile(w, pointer, false);
   if (w->loops && pointer->rank > 0)
     w->ret->has_loop_with_loads = true;
@@ -181,14 +198,34 @@ const struct guess *guess_load(struct extents_walk *w, const struct given *c) {
   return g;
 }
 
+const struct guess *guess_load(struct extents_walk *w, const struct given *c) {
+  const struct guess *pointer = guess_argument(w, c, "pointer");
+  const struct guess *second = guess_argument(w, c, "mask"); // of `desc.load`: the offsets
+  if (pointer->items)
+    bound_block(w, pointer, pointer, second);
+  return load_through(w, pointer);
+}
+
+// A tile of the block's shape, whose items are the sizes of the tensor.
+const struct guess *guess_descriptor(struct extents_walk *w, const struct given *c) {
+  const struct guess *lengths = guess_argument(w, c, "shape");
+  struct guess *g = guess_new(w);
+  set_shape(w, g, guess_argument(w, c, "block_shape"));
+  g->items = lengths->items;
+  g->item_count = lengths->item_count;
+  return g;
+}
+
+const struct guess *guess_descriptor_load(struct extents_walk *w, const struct given *c) {
+  const struct guess *desc = guess_argument(w, c, "desc");
+  bound_block(w, desc, desc, guess_argument(w, c, "offsets"));
+  return load_through(w, desc);
+}
+
 const struct guess *guess_store(struct extents_walk *w, const struct given *c) {
   struct guess *g = guess_elementwise(w, c);
   note_tile(w, g, false);
   return g;
-}
-
-static const struct guess *item(const struct guess *g, size_t i) {
-  return g->items && i < g->item_count ? g->items[i] : NULL;
 }
 
 const struct guess *guess_block_pointer(struct extents_walk *w, const struct given *c) {
@@ -196,17 +233,7 @@ const struct guess *guess_block_pointer(struct extents_walk *w, const struct giv
   const struct guess *begin = guess_argument(w, c, "offsets");
   struct guess *g = guess_new(w);
   set_shape(w, g, guess_argument(w, c, "block_shape"));
-  for (unsigned i = 0; i < g->rank; i++) {
-    int p = g->axes[i].param;
-    const struct guess *length = item(lengths, i), *at = item(begin, i);
-    if (p < 0 || !length || !at)
-      continue;
-    struct guess *index = guess_new(w); // treated like a masked index
-    index->rank = 1;
-    index->axes[0] = g->axes[i];
-    index->is_index = true;
-    guess_bound(w, guess_binary(w, OP_ADD, index, at), length);
-  }
+  bound_block(w, g, lengths, begin);
   return g;
 }
 

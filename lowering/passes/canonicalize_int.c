@@ -10,6 +10,13 @@ static unsigned bits_of(struct canon *k, MlirValue v) {
 
 static bool is_all_ones(struct canon *k, MlirValue v) { return is_const_int(k, v, -1); }
 
+// An addition of zero with a hint says what is known of its operand (rewrite_descriptors.c).
+static bool is_fact(struct canon *k, MlirOperation op) {
+  return (op_is(k->c, op, OP_TILE_ADDPTR) || op_is(k->c, op, OP_ARITH_ADDI)) &&
+         is_const_int(k, operand(op, 1), 0) &&
+         !mlirAttributeIsNull(op_attr(op, "tile.divisibility"));
+}
+
 // ---- constants to the right ----
 
 static bool commutes(enum op_id id) {
@@ -137,8 +144,8 @@ static MlirValue reassociate(struct canon *k, MlirOperation op, enum op_id id) {
       id != OP_ARITH_XORI)
     return no_value();
   MlirOperation inner = def_of(k->c, operand(op, 0), id);
-  if (mlirOperationIsNull(inner) || !value_const_int(k->c, operand(op, 1), &c2) ||
-      !value_const_int(k->c, operand(inner, 1), &c1))
+  if (mlirOperationIsNull(inner) || is_fact(k, inner) ||
+      !value_const_int(k->c, operand(op, 1), &c2) || !value_const_int(k->c, operand(inner, 1), &c1))
     return no_value();
   uint64_t a = (uint64_t)c1, b = (uint64_t)c2;
   uint64_t both = id == OP_ARITH_ADDI   ? a + b
@@ -229,7 +236,7 @@ static MlirValue addptr(struct canon *k, MlirOperation op) {
   if (is_const_int(k, offset, 0))
     return operand(op, 0);
   MlirOperation inner = def_of(k->c, operand(op, 0), OP_TILE_ADDPTR);
-  if (mlirOperationIsNull(inner) || !value_const_int(k->c, offset, &c2) ||
+  if (mlirOperationIsNull(inner) || is_fact(k, inner) || !value_const_int(k->c, offset, &c2) ||
       !value_const_int(k->c, operand(inner, 1), &c1) ||
       !mlirTypeEqual(mlirValueGetType(offset), mlirValueGetType(operand(inner, 1))))
     return no_value();
@@ -242,6 +249,8 @@ static MlirValue addptr(struct canon *k, MlirOperation op) {
 
 MlirValue canon_int(struct canon *k, MlirOperation op, enum op_id id) {
   MlirValue v = no_value();
+  if (is_fact(k, op))
+    return v;
   switch (id) {
   case OP_ARITH_SELECT: return select(k, op);
   case OP_TILE_ADDPTR: return addptr(k, op);

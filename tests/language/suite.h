@@ -155,7 +155,9 @@ extern const enum dtype number_types[12]; // all but int1 and 8-bit floating poi
   X(reduce, true)                                                                                  \
   X(scan, true)                                                                                    \
   X(sort, true)                                                                                    \
-  X(gather, true) X(random, false) X(map, false) X(control, false) X(functions, false) X(dot, true)
+  X(gather, true)                                                                                  \
+  X(descriptor, false) X(random, false) X(map, false) X(control, false) X(functions, false)        \
+      X(dot, true)
 #define X(name, shared) void family_##name(struct suite *s);
 FAMILIES(X)
 #undef X

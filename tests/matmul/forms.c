@@ -61,6 +61,12 @@ static const char block_pointers[] =
     "        b = load(b_at, boundary_check=(0, 1), padding_option=\"zero\")\n" DOT
     "        a_at = advance(a_at, (0, BK))\n"
     "        b_at = advance(b_at, (BK, 0))\n";
+static const char descriptors[] =
+    "    a_of = tl.make_tensor_descriptor(a_ptr, [M, K], [sam, 1], [BM, BK])\n"
+    "    b_of = tl.make_tensor_descriptor(b_ptr, [K, N], [sbk, 1], [BK, BN])\n"
+    "    at_m = (first + pid % group % size) * BM\n"
+    "    at_n = pid % group // size * BN\n" ZEROS TURNS "        a = a_of.load([at_m, i * BK])\n"
+    "        b = b_of.load([i * BK, at_n])\n" DOT;
 static const char by_hand[] = // the next tiles are loaded before the product
     POINTERS ZEROS
     "    i = 0\n"
@@ -253,6 +259,7 @@ const struct form forms[] = {
     {"wrapped", false, wrapped, NULL, NULL},
     {"computed", false, computed, NULL, NULL},
     {"block pointers", false, block_pointers, NULL, NULL},
+    {"descriptors", false, descriptors, NULL, fits_descriptors},
     {"plus", false, plus, NULL, NULL},
     {"promoted", false, promoted, NULL, fits_promoted},
     {"backwards", false, backwards, NULL, NULL},

@@ -28,6 +28,17 @@ bool fits_promoted(const struct product *p) {
   return dtype_is_float(p->types->a) && dtype_bits(p->types->a) == 8 && p->block.k >= 32;
 }
 
+// Rows of multiples of 16 bytes, in memory and in the blocks.
+static bool fits_descriptor(size_t length, const struct product *p, enum dtype t, unsigned block) {
+  size_t padded = p->pad == 16 ? 16 : length + p->pad;
+  return padded * dtype_bytes(t) % 16 == 0 && block * dtype_bytes(t) >= 16;
+}
+
+bool fits_descriptors(const struct product *p) {
+  return !p->a_columns && !p->b_columns && fits_descriptor(p->k, p, p->types->a, p->block.k) &&
+         fits_descriptor(p->n, p, p->types->b, p->block.n);
+}
+
 bool fits_static(const struct product *p) { return p->k <= 3 * p->block.k; }
 
 void p_persistent(struct product_run *r) {

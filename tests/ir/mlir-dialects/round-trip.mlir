@@ -17,5 +17,10 @@ func.func @kernel(%p: !tile.ptr<!tile.ptr<f16>> {tile.divisibility = 16 : i32}, 
   %x = arith.constant 1.5 : f16
   // CHECK: "tile.atomic_rmw"(%{{.*}}, %{{.*}}) {kind = "fadd", scope = "gpu", sem = "relaxed"}
   %old = "tile.atomic_rmw"(%q, %x) {kind = "fadd", sem = "relaxed", scope = "gpu"} : (!tile.ptr<f16>, f16) -> f16
+  %c = arith.extsi %n : i32 to i64
+  // CHECK: "tile.descriptor_load"(%{{.*}}) {operandSegmentSizes = array<i32: 1, 2, 1, 2>, padding = "nan"} : (!tile.ptr<f16>, i64, i64, i64, i32, i32) -> tensor<4x8xf16>
+  %d = "tile.descriptor_load"(%q, %c, %c, %c, %n, %n) {operandSegmentSizes = array<i32: 1, 2, 1, 2>, padding = "nan"} : (!tile.ptr<f16>, i64, i64, i64, i32, i32) -> tensor<4x8xf16>
+  // CHECK: "tile.descriptor_reduce"(%{{.*}}) {kind = "fadd", operandSegmentSizes = array<i32: 1, 2, 1, 2, 1>}
+  "tile.descriptor_reduce"(%q, %c, %c, %c, %n, %n, %d) {operandSegmentSizes = array<i32: 1, 2, 1, 2, 1>, kind = "fadd"} : (!tile.ptr<f16>, i64, i64, i64, i32, i32, tensor<4x8xf16>) -> ()
   return
 }

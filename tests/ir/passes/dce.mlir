@@ -6,6 +6,8 @@ module {
   // CHECK-NEXT: "tile.assert"
   // CHECK-NEXT: return
   func.func @chains(%p: !tile.ptr<i32>, %x: i32, %c: i1) {
+    %n = arith.extsi %x : i32 to i64
+    %d = "tile.descriptor_load"(%p, %n, %x) {padding = "zero", operandSegmentSizes = array<i32: 1, 1, 0, 1>} : (!tile.ptr<i32>, i64, i32) -> tensor<4xi32>
     %a = arith.addi %x, %x : i32
     %b = arith.muli %a, %a : i32
     %l = "tile.load"(%p) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<i32>) -> i32

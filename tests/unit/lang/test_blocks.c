@@ -64,6 +64,49 @@ START_TEST(block_pointer_errors) {
 }
 END_TEST
 
+START_TEST(descriptors) {
+  CHECK_IR("def k(x: ptr[f16], m: i32, n: i64, s: i32):\n"
+           "  d = tl.make_tensor_descriptor(x, shape=[m, n], strides=[s, 1], block_shape=[8, 16])\n"
+           "  tl.static_assert(d.dtype == tl.float16 and d.block_shape[1] == 16)\n"
+           "  tl.static_assert(d.block_type.shape == [8, 16] and len(d.shape) == 2)\n"
+           "  tl.static_assert(d.shape[0].dtype == tl.int32 and d.shape[1].dtype == tl.int64)\n"
+           "  tl.static_assert(d.strides[0].dtype == tl.int64 and d.strides[1] == 1)\n"
+           "  tl.static_assert(isinstance(d, tl.tensor_descriptor) and not isinstance(d, tuple))\n"
+           "  tl.static_assert(not isinstance(x, tl.tensor_descriptor))\n"
+           "  d.store([m, 3], d.load([0, -1]).to(tl.float32))\n",
+           "arith.extsi %arg3", "tile.descriptor_load", "array<i32: 1, 2, 1, 2>", "\"zero\"",
+           "(!tile.ptr<f16>, i64, i64, i64, i32, i32) -> tensor<8x16xf16>", "arith.extf",
+           "arith.truncf", "\"tile.descriptor_store\"", "array<i32: 1, 2, 1, 2, 1>");
+  // What a loop or a branch changes are its components.
+  CHECK_IR("@jit\n"
+           "def make(p, n):\n"
+           "  return tl.make_tensor_descriptor(p, [n], [1], [16], padding_option='nan')\n"
+           "@jit\n"
+           "def k(x: ptr[f32], y: ptr[f32], n: i32):\n"
+           "  d, e = make(x, n), make(y, 77)\n"
+           "  for i in range(n):\n"
+           "    d, e = e, d\n"
+           "  if n > 3:\n"
+           "    d = make(x + n, n - 3)\n"
+           "  tl.store_tensor_descriptor(d, [0], tl.load_tensor_descriptor(e, [n]))\n",
+           "scf.for", "!tile.ptr<f32>, i32, !tile.ptr<f32>, i32)", "scf.if",
+           "-> (!tile.ptr<f32>, i32)", "tile.descriptor_load", "\"nan\"", "tile.descriptor_store");
+  CHECK_IR("def k(x: ptr[u32], f: ptr[bf16], r: ptr[i32], n: i32):\n"
+           "  d = tl.make_tensor_descriptor(x, (n,), (1,), (16,))\n"
+           "  d.atomic_max([n], tl.full((16,), 5, tl.int8))\n"
+           "  e = tl.make_tensor_descriptor(f, (n, n), (64, 1), (1, 32))\n"
+           "  e.atomic_add(offsets=[0, 0], value=zeros((1, 32), tl.float32))\n"
+           "  rows = tl.load(r + arange(0, 16))\n"
+           "  e.scatter(e.gather(rows, n), rows, 3)\n",
+           "\"umax\"", "\"fadd\"", "tile.descriptor_gather", "array<i32: 1, 2, 1, 1, 1>",
+           "tensor<16x32xbf16>", "tile.descriptor_scatter");
+  // The goldens E0518-*.tile have the other errors.
+  check_error("def k(x: ptr[f32]):\n  d = tl.make_tensor_descriptor(x, [8], [1], [8])\n"
+              "  a = tl.load(d)\n",
+              "E0507");
+}
+END_TEST
+
 START_TEST(subscripts) {
   CHECK_IR("def k(x: ptr[f32], n: i32, I: constexpr = 2):\n"
            "  t = load(x + arange(0, 8)[:, None] * 16 + arange(0, 16)[None, :])\n"
@@ -93,6 +136,7 @@ TCase *blocks_tests(void) {
   TCase *t = tcase_create("blocks");
   tcase_add_test(t, block_pointers);
   tcase_add_test(t, block_pointer_errors);
+  tcase_add_test(t, descriptors);
   tcase_add_test(t, subscripts);
   return t;
 }

@@ -110,6 +110,17 @@ START_TEST(products_as_others_write_them) {
       "        pb = tl.advance(pb, (BK, 0))\n"
       "        k += BK\n",
       NULL, "N=none K=none BM=m:M BN=n:N BK=k+:K GROUP=group | dot loop");
+  // Descriptors: their shapes are the sizes.
+  check_extents(
+      HEAD "def f(a, b, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):\n"
+           "    da = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])\n"
+           "    db = tl.make_tensor_descriptor(b, [K, N], strides=[N, 1], block_shape=[BK, BN])\n"
+           "    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+           "    for k in range(0, K, BK):\n"
+           "        x = da.load([tl.program_id(0) * BM, k])\n"
+           "        y = tl.load_tensor_descriptor(db, [k, tl.program_id(1) * BN])\n"
+           "        acc = tl.dot(x, y, acc=acc)\n",
+      NULL, "BM=m:M BN=n:N BK=k+:K | dot loop");
 }
 END_TEST
 
@@ -198,7 +209,6 @@ START_TEST(forms_have_their_parameters) {
 #define BUILTIN(name, params, flags, fn, tag) {name, flags},
 #define MATH(name, params, flags) {name, flags},
 #define STD(name, flags) {name, flags},
-#define LATER(name, flags) {name, flags},
 #include "lang/builtins/builtins.def"
   };
   for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module that uses every op of the table at least once, created with the builders.
+#include "mlir-dialects/descriptor.h"
 #include "suites.h"
 
 #define NONE ((MlirValue){NULL})
+#define NONE_ATTR ((MlirAttribute){NULL})
 
 static MlirAttribute parse_attr(struct ir_context *c, const char *text) {
   return mlirAttributeParseGet(c->mlir, mlirStringRefCreateFromCString(text));
@@ -85,6 +87,34 @@ static void memory(struct builder *b, MlirValue ptr, MlirValue range, MlirValue 
   build_cast(b, OP_TILE_INT_TO_PTR, address, ptr_type(c, mlir_of_dtype(c, DTYPE_F16)));
   build_print(b, "x: \"quoted\"", true, 2, (MlirValue[]){x, range}, (int32_t[]){1, 0});
   build_assert(b, mask, "out of range");
+}
+
+static void descriptors(struct builder *b, MlirValue ptr, MlirValue n, MlirValue rows) {
+  struct ir_context *c = b->c;
+  MlirType f32 = mlir_of_dtype(c, DTYPE_F32);
+  MlirValue size = build_cast(b, OP_ARITH_EXTSI, n, mlir_of_dtype(c, DTYPE_I64));
+  MlirValue offsets[DESCRIPTOR_MAX_RANK];
+  struct descriptor d = {.base = ptr};
+  int64_t shape[] = {1, 2, 2, 4, 4};
+  for (unsigned i = 0; i < DESCRIPTOR_MAX_RANK; i++)
+    offsets[i] = n, d.sizes[i] = size, d.strides[i % (DESCRIPTOR_MAX_RANK - 1)] = size;
+  for (d.rank = 1; d.rank <= DESCRIPTOR_MAX_RANK; d.rank++) {
+    MlirType type = tensor_type(d.rank, shape + DESCRIPTOR_MAX_RANK - d.rank, f32, NONE_ATTR);
+    MlirValue v = build_descriptor_load(b, &d, offsets, d.rank % 2 ? "nan" : "zero", type);
+    build_descriptor_store(b, &d, offsets, v);
+    build_descriptor_reduce(b, "fadd", &d, offsets, v);
+    struct descriptor_access a;
+    MlirOperation last = mlirBlockGetFirstOperation(b->block);
+    for (MlirOperation next = last; !mlirOperationIsNull(next);
+         next = mlirOperationGetNextInBlock(next))
+      last = next;
+    ck_assert(descriptor_access_of(c, last, &a));
+    ck_assert_uint_eq(a.of.rank, d.rank);
+    ck_assert(mlirValueEqual(a.value, v) && mlirValueEqual(a.offsets[d.rank - 1], n));
+  }
+  d.rank = 2;
+  MlirValue x = build_descriptor_gather(b, &d, rows, n, 8, "zero");
+  build_descriptor_scatter(b, &d, rows, n, x);
 }
 
 static MlirValue control(struct builder *b, MlirValue n) {
@@ -253,6 +283,7 @@ MlirModule every_op(struct ir_context *c) {
   shapes(&b);
   layouts(&b);
   memory(&b, ptr, range, mask);
+  descriptors(&b, ptr, n, range);
   control(&b, n);
   collectives(&b, range, floats, mask);
   shared(&b);

@@ -13,6 +13,7 @@
   "warps_per_cta = [1, 1]}>"
 #define P "tensor<32x!tile.ptr<f32>>"
 #define HINTS "{cache = \"\", evict = \"\"}"
+#define LOADED(n) "{padding = \"zero\", operandSegmentSizes = array<i32: " n ">}"
 #define LOAD(sizes)                                                                                \
   "{cache = \"\", evict = \"\", is_volatile = false, operandSegmentSizes = array<i32: " sizes ">}"
 
@@ -242,6 +243,58 @@ static const struct wrong wrongs[] = {
     {"%r = \"tile.atomic_rmw\"(%p, %t) {kind = \"fadd\", sem = \"weak\", scope = \"\"} : (" P
      ", tensor<32xf32>) -> tensor<32xf32>",
      "none of: relaxed"},
+    {"%r = \"tile.descriptor_load\"(%q, %w, %i) " LOADED("1, 1, 0, 1") " : (!tile.ptr<f32>, i64, "
+                                                                       "i32) -> tensor<2xf32>",
+     "at least 16 bytes"},
+    {"%r = \"tile.descriptor_load\"(%q, %w, %i) " LOADED("1, 1, 0, 1") " : (!tile.ptr<f32>, i64, "
+                                                                       "i32) -> tensor<4x4xf32>",
+     "a block of that rank"},
+    {"%r = \"tile.descriptor_load\"(%q, %w, %i) " LOADED("1, 1, 0, 1") " : (!tile.ptr<f32>, i64, "
+                                                                       "i32) -> tensor<8xf16>",
+     "elements of type `f32`"},
+    {"%r = \"tile.descriptor_load\"(%p, %w, %i) " LOADED("1, 1, 0, 1") " : (" P ", i64, i32) -> "
+                                                                       "tensor<8xf32>",
+     "one pointer as its base"},
+    {"%r = \"tile.descriptor_load\"(%p1, %w, %i) " LOADED("1, 1, 0, 1") " : (!tile.ptr<i1>, i64, "
+                                                                        "i32) -> tensor<128xi1>",
+     "numbers of 8 to 64 bits"},
+    {"%r = \"tile.descriptor_load\"(%q, %w, %w, %i) " LOADED(
+         "1, 1, 1, 1") " : (!tile.ptr<f32>, "
+                       "i64, i64, i32) -> tensor<8xf32>",
+     "a stride for each but the last"},
+    {"%r = \"tile.descriptor_load\"(%q, %w, %w, %w, %i) " LOADED(
+         "1, 2, 1, 1") " : "
+                       "(!tile.ptr<f32>, i64, i64, i64, i32) -> tensor<4x8xf32>",
+     "offsets to match"},
+    {"%r = \"tile.descriptor_load\"(%q, %w, %i) {padding = \"one\", operandSegmentSizes = "
+     "array<i32: 1, 1, 0, 1>} : (!tile.ptr<f32>, i64, i32) -> tensor<8xf32>",
+     "none of: zero nan"},
+    {"%r = \"tile.descriptor_load\"(%qi, %w, %i) {padding = \"nan\", operandSegmentSizes = "
+     "array<i32: 1, 1, 0, 1>} : (!tile.ptr<i32>, i64, i32) -> tensor<8xi32>",
+     "by NaN"},
+    {"\"tile.descriptor_reduce\"(%q, %w, %i, %t) {kind = \"add\", operandSegmentSizes = "
+     "array<i32: 1, 1, 0, 1, 1>} : (!tile.ptr<f32>, i64, i32, tensor<32xf32>) -> ()",
+     "of kind `add` cannot work"},
+    {"\"tile.descriptor_store\"(%q, %w, %i, %l) {operandSegmentSizes = array<i32: 1, 1, 0, 1, 1>} "
+     ": (!tile.ptr<f32>, i64, i32, tensor<32xf32, " A ">) -> ()",
+     "has no layouts"},
+    {"\"tile.descriptor_store\"(%q, %w, %i, %x) {operandSegmentSizes = array<i32: 1, 1, 0, 1, 1>} "
+     ": (!tile.ptr<f32>, i64, i32, f32) -> ()",
+     "a block of that rank"},
+    {"%r = \"tile.descriptor_gather\"(%q, %w, %w, %w, %t, %i) " LOADED(
+         "1, 2, 1, 1, 1") " : "
+                          "(!tile.ptr<f32>, i64, i64, i64, tensor<32xf32>, i32) -> "
+                          "tensor<32x8xf32>",
+     "a tile of rank 1 of i32"},
+    {"%r = \"tile.descriptor_gather\"(%q, %w, %w, %w, %o, %i) " LOADED(
+         "1, 2, 1, 1, 1") " : "
+                          "(!tile.ptr<f32>, i64, i64, i64, tensor<32xi32>, i32) -> "
+                          "tensor<16x8xf32>",
+     "has rows"},
+    {"%r = \"tile.descriptor_gather\"(%q, %w, %o, %i) " LOADED(
+         "1, 1, 0, 1, 1") " : "
+                          "(!tile.ptr<f32>, i64, tensor<32xi32>, i32) -> tensor<32x8xf32>",
+     "a stride for each but the last"},
 };
 
 // The functions that the op may name stand behind it.
@@ -252,6 +305,7 @@ static void check_wrong(const struct wrong *w) {
                    "func.func @f(%%x: f32, %%h: f16, %%i: i32, %%b: i1, %%t: tensor<32xf32>, %%o: "
                    "tensor<32xi32>, %%m: tensor<32xi1>, %%p: " P ", %%t2: tensor<4x8xf32>, %%l: "
                    "tensor<32xf32, " A ">, %%l2: tensor<4x8xf32, " AA ">, %%p1: !tile.ptr<i1>, "
+                   "%%q: !tile.ptr<f32>, %%qi: !tile.ptr<i32>, %%w: i64, "
                    "%%s: !tilegpu.memdesc<tensor<32xf32, " S ">>) {\n  %s\n  return\n}\n"
                    "func.func private @add(%%x: f32, %%y: f32) -> f32 {\n  return %%x : f32\n}\n"
                    "func.func private @neg(%%x: f32) -> f32 {\n  return %%x : f32\n}\n",

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor descriptors: base, shape and strides of a tensor, and the shape of the blocks that are
+// accessed. A descriptor is a record; each access becomes an operation tile.descriptor_*.
+#include "mlir-dialects/descriptor.h"
+
+#include "lang/builtins/builtins.h"
+
+// strides: of all dimensions but the last one, whose stride is 1
+enum { PART_BASE, PART_SHAPE, PART_STRIDES, PART_BLOCK, PART_PADDING, PART_COUNT };
+
+enum { GATHER_MIN_ROWS = 8, GATHER_ROW_BITS = 256 }; // as in Triton; a row: 32 elements of 8 bits
+
+static const struct record descriptor_record = {.kind = RECORD_DESCRIPTOR};
+
+static struct type block_of(struct value desc) { return desc.tuple.at[PART_BLOCK].type; }
+
+static struct tuple items_of(struct value v, struct value *one) {
+  *one = v;
+  return v.kind == VALUE_TUPLE && !v.tuple.record ? v.tuple : (struct tuple){one, 1, NULL};
+}
+
+// ---- making ----
+
+// A run-time integer scalar.
+static bool need_integer(struct eval *e, struct operand x, const char *what, struct value *ret) {
+  *ret = to_runtime(e, x, what);
+  if (value_is_poison(*ret))
+    return false;
+  if (type_is_int(ret->type) && !ret->type.rank)
+    return true;
+  eval_error(e, x.at, E0518, "%s of a tensor descriptor is an integer, not %s", what,
+             type_text(e->a, ret->type));
+  return false;
+}
+
+static bool need_count(struct eval *e, struct operand x, size_t given, size_t rank,
+                       const char *what) {
+  if (given == rank)
+    return true;
+  eval_error(e, x.at, E0518, "%zu %s for a block of %zu dimensions", given, what, rank);
+  return false;
+}
+
+// The sizes: i32, or i64 where they are wider.
+static bool need_sizes(struct eval *e, struct operand x, unsigned rank, struct value *ret) {
+  struct value one;
+  struct tuple t = items_of(x.v, &one);
+  if (!need_count(e, x, t.len, rank, "sizes"))
+    return false;
+  struct value *at = arena_array(e->a, struct value, rank);
+  for (unsigned i = 0; i < rank; i++) {
+    struct value v;
+    if (!need_integer(e, (struct operand){t.at[i], x.at}, "a size", &v))
+      return false;
+    bool is_wide = dtype_bits(v.type.dtype) == 64 || v.type.dtype == DTYPE_U32;
+    at[i] = emit_cast(e, v, type_scalar(is_wide ? DTYPE_I64 : DTYPE_I32), NULL);
+  }
+  *ret = value_tuple(at, rank);
+  return true;
+}
+
+// The last stride, which must be known to be 1.
+static bool need_one(struct eval *e, struct operand x) {
+  int64_t n = 0;
+  int_const i;
+  if (x.v.kind == VALUE_RT && value_const_int(e->c, x.v.rt, &n) && n == 1)
+    return true;
+  if (value_as_int(x.v, &i) && i == 1)
+    return true;
+  if (value_is_poison(x.v))
+    return false;
+  struct diag *d = eval_error(e, x.at, E0518, "the last stride of a tensor descriptor is 1, not %s",
+                              value_describe(e, x.v));
+  diag_help(d, "write the 1: the elements of the last dimension are neighbours in memory; "
+               "for others, use a tile of pointers");
+  return false;
+}
+
+static bool need_stride(struct eval *e, struct operand x, struct type pointee, struct value *ret) {
+  int64_t n, bytes = (int64_t)dtype_bits(pointee.dtype) / 8;
+  if (!need_integer(e, x, "a stride", ret))
+    return false;
+  *ret = emit_cast(e, *ret, type_scalar(DTYPE_I64), NULL);
+  if (!value_const_int(e->c, ret->rt, &n) || n % (DESCRIPTOR_ALIGNMENT / bytes) == 0)
+    return true;
+  struct diag *d =
+      eval_error(e, x.at, E0518, "a stride of %lld elements of %s is not a multiple of %d bytes",
+                 (long long)n, type_text(e->a, pointee), DESCRIPTOR_ALIGNMENT);
+  diag_help(d, "pad the rows, or use a tile of pointers");
+  return false;
+}
+
+static bool need_strides(struct eval *e, struct operand x, unsigned rank, struct type pointee,
+                         struct value *ret) {
+  struct value one;
+  struct tuple t = items_of(x.v, &one);
+  if (!need_count(e, x, t.len, rank, "strides") ||
+      !need_one(e, (struct operand){t.at[rank - 1], x.at}))
+    return false;
+  struct value *at = arena_array(e->a, struct value, rank);
+  for (unsigned i = 0; i + 1 < rank; i++)
+    if (!need_stride(e, (struct operand){t.at[i], x.at}, pointee, &at[i]))
+      return false;
+  *ret = value_tuple(at, rank - 1);
+  return true;
+}
+
+// The base is one pointer to numbers of whole bytes.
+static bool need_base(struct eval *e, struct call *c, struct type *ret_pointee) {
+  struct operand base = c->args[0];
+  if (!need_pointer(e, c, ret_pointee))
+    return false;
+  if (!base.v.type.rank && !ret_pointee->ptr && !type_is_bool(*ret_pointee))
+    return true;
+  eval_error(e, base.at, E0518,
+             "a tensor descriptor has one pointer to numbers as its base, not %s",
+             type_text(e->a, base.v.type));
+  return false;
+}
+
+static bool need_block(struct eval *e, struct operand x, struct type pointee, struct type *ret) {
+  struct value one;
+  size_t rank = items_of(x.v, &one).len;
+  if (rank < 1 || rank > DESCRIPTOR_MAX_RANK) {
+    eval_error(e, x.at, E0518, "the block of a tensor descriptor has 1 to %d dimensions, not %zu",
+               DESCRIPTOR_MAX_RANK, rank);
+    return false;
+  }
+  if (!shape_from_value(e, x, ret))
+    return false;
+  int64_t row = ret->shape[rank - 1], bytes = (int64_t)dtype_bits(pointee.dtype) / 8;
+  if (row * bytes >= DESCRIPTOR_ALIGNMENT)
+    return true;
+  struct diag *d = eval_error(
+      e, x.at, E0518,
+      "the last dimension of the block has %lld bytes; a tensor descriptor needs at least %d",
+      (long long)(row * bytes), DESCRIPTOR_ALIGNMENT);
+  diag_help(d, "it needs at least %lld elements of %s", (long long)(DESCRIPTOR_ALIGNMENT / bytes),
+            type_text(e->a, pointee));
+  return false;
+}
+
+static bool need_padding(struct eval *e, struct call *c, struct type pointee, struct value *ret) {
+  static const char *const paddings[] = {"zero", "nan", NULL};
+  const char *padding;
+  if (!need_choice(e, c, 4, "the padding", paddings, &padding))
+    return false;
+  *ret = value_str(str_from(*padding ? padding : "zero"));
+  if (strcmp(padding, "nan") != 0 || (type_is_float(pointee) && !type_is_storage(pointee)))
+    return true;
+  eval_error(e, c->args[4].at, E0518, "%s has no NaN to pad with", type_text(e->a, pointee));
+  return false;
+}
+
+struct value builtin_make_tensor_descriptor(struct eval *e, struct call *c) {
+  struct type pointee, block;
+  struct value *at = arena_array(e->a, struct value, PART_COUNT);
+  if (!need_base(e, c, &pointee) || !need_block(e, c->args[3], pointee, &block) ||
+      !need_sizes(e, c->args[1], block.rank, &at[PART_SHAPE]) ||
+      !need_strides(e, c->args[2], block.rank, pointee, &at[PART_STRIDES]) ||
+      !need_padding(e, c, pointee, &at[PART_PADDING]))
+    return VALUE_ERROR;
+  at[PART_BASE] = c->args[0].v;
+  at[PART_BLOCK] = value_type(type_shaped(pointee, block));
+  struct value v = value_tuple(at, PART_COUNT);
+  v.tuple.record = &descriptor_record;
+  return v;
+}
+
+struct value builtin_tensor_descriptor(struct eval *e, struct call *c) {
+  struct diag *d =
+      eval_error(e, c->callee, E0518, "`tl.%s` is a type, not a function", c->builtin->name);
+  diag_help(d, "`tl.make_tensor_descriptor` makes a descriptor");
+  return VALUE_ERROR;
+}
+
+// ---- accesses ----
+
+// The components as operands of an operation.
+static struct descriptor components(struct eval *e, struct value desc) {
+  const struct value *parts = desc.tuple.at;
+  struct descriptor d = {.rank = block_of(desc).rank, .base = parts[PART_BASE].rt};
+  for (unsigned i = 0; i < d.rank; i++)
+    d.sizes[i] = emit_cast(e, parts[PART_SHAPE].tuple.at[i], type_scalar(DTYPE_I64), NULL).rt;
+  for (unsigned i = 0; i + 1 < d.rank; i++)
+    d.strides[i] = parts[PART_STRIDES].tuple.at[i].rt;
+  return d;
+}
+
+static bool need_descriptor(struct eval *e, struct call *c) {
+  struct operand x = c->args[0];
+  if (value_is_record(x.v, RECORD_DESCRIPTOR))
+    return true;
+  struct diag *d = eval_error(e, x.at, E0518, "`%s` needs a tensor descriptor, not %s",
+                              builtin_spelled(e, c->builtin), value_describe(e, x.v));
+  diag_help(d, "`tl.make_tensor_descriptor` makes one");
+  return false;
+}
+
+static bool need_offset(struct eval *e, struct operand x, MlirValue *ret) {
+  struct value v;
+  if (!need_integer(e, x, "an offset", &v))
+    return false;
+  if (dtype_bits(v.type.dtype) == 64) {
+    struct diag *d = eval_error(e, x.at, E0518, "an offset of a tensor descriptor has 32 bits");
+    diag_help(d, "convert it: `.to(tl.int32)`");
+    return false;
+  }
+  *ret = emit_cast(e, v, type_scalar(DTYPE_I32), NULL).rt;
+  return true;
+}
+
+static bool need_offsets(struct eval *e, struct operand x, unsigned rank, MlirValue *ret) {
+  struct value one;
+  struct tuple t = items_of(x.v, &one);
+  if (value_is_poison(x.v) || !need_count(e, x, t.len, rank, "offsets"))
+    return false;
+  for (unsigned i = 0; i < rank; i++)
+    if (!need_offset(e, (struct operand){t.at[i], x.at}, &ret[i]))
+      return false;
+  return true;
+}
+
+// The value in the descriptor's element type, of shape `block`.
+static bool need_value(struct eval *e, struct operand x, struct type block, MlirValue *ret) {
+  struct value v = to_runtime(e, x, "the value");
+  if (value_is_poison(v))
+    return false;
+  if (v.type.ptr || !type_shape_eq(v.type, block)) {
+    struct diag *d = eval_error(e, x.at, E0518, "%s for a block %s", type_text(e->a, v.type),
+                                type_text(e->a, block));
+    diag_help(d, "the value has the shape of the block");
+    return false;
+  }
+  v = emit_cast(e, v, type_elem(block), NULL);
+  *ret = v.rt;
+  return !value_is_poison(v);
+}
+
+static bool need_writable(struct eval *e, struct operand desc) {
+  if (!desc.v.tuple.at[PART_BASE].type.is_const)
+    return true;
+  struct diag *d = eval_error(e, desc.at, E0506, "write through a const pointer");
+  diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
+  return false;
+}
+
+// NUL-terminated.
+static const char *padding_of(struct eval *e, struct value desc) {
+  struct str s = desc.tuple.at[PART_PADDING].s;
+  return arena_strndup(e->a, s.ptr, s.len);
+}
+
+struct value builtin_descriptor_load(struct eval *e, struct call *c) {
+  MlirValue offsets[DESCRIPTOR_MAX_RANK];
+  struct value desc = c->args[0].v;
+  if (!need_descriptor(e, c) || !need_offsets(e, c->args[1], block_of(desc).rank, offsets))
+    return VALUE_ERROR;
+  struct type block = block_of(desc);
+  struct descriptor d = components(e, desc);
+  return value_rt(
+      build_descriptor_load(&e->b, &d, offsets, padding_of(e, desc), type_to_mlir(e->c, block)),
+      block);
+}
+
+struct value builtin_descriptor_store(struct eval *e, struct call *c) {
+  MlirValue offsets[DESCRIPTOR_MAX_RANK], value;
+  struct value desc = c->args[0].v;
+  if (!need_descriptor(e, c) || !need_writable(e, c->args[0]) ||
+      !need_offsets(e, c->args[1], block_of(desc).rank, offsets) ||
+      !need_value(e, c->args[2], block_of(desc), &value))
+    return VALUE_ERROR;
+  struct descriptor d = components(e, desc);
+  build_descriptor_store(&e->b, &d, offsets, value);
+  return value_of_kind(VALUE_NONE);
+}
+
+static bool need_atomic(struct eval *e, struct call *c, enum atomic_fn fn, struct type t) {
+  bool is_extremum = fn == ATOMIC_FN_MAX || fn == ATOMIC_FN_MIN;
+  if (type_is_int(t) ? dtype_bits(t.dtype) >= 32 : fn == ATOMIC_FN_ADD && dtype_bits(t.dtype) >= 16)
+    return true;
+  if (is_extremum && (t.dtype == DTYPE_F16 || t.dtype == DTYPE_BF16)) {
+    eval_error(e, c->at, E0502, "`%s` of %s through a tensor descriptor is not supported yet",
+               c->builtin->name, type_text(e->a, t));
+    return false;
+  }
+  struct diag *d = eval_error(e, c->at, E0510, "`%s` of a tensor descriptor does not work on %s",
+                              c->builtin->name, type_text(e->a, t));
+  diag_help(d, fn == ATOMIC_FN_ADD ? "it adds i32, i64, u32, u64, f16, bf16, f32 and f64"
+                                   : "it works on integers of 32 and 64 bits");
+  return false;
+}
+
+struct value builtin_descriptor_atomic(struct eval *e, struct call *c) {
+  enum atomic_fn fn = (enum atomic_fn)c->builtin->tag;
+  MlirValue offsets[DESCRIPTOR_MAX_RANK], value;
+  struct value desc = c->args[0].v;
+  if (!need_descriptor(e, c) || !need_atomic(e, c, fn, type_elem(block_of(desc))) ||
+      !need_writable(e, c->args[0]) || !need_offsets(e, c->args[1], block_of(desc).rank, offsets) ||
+      !need_value(e, c->args[2], block_of(desc), &value))
+    return VALUE_ERROR;
+  struct descriptor d = components(e, desc);
+  build_descriptor_reduce(&e->b, atomic_kind(fn, block_of(desc)), &d, offsets, value);
+  return value_of_kind(VALUE_NONE);
+}
+
+// ---- rows ----
+
+// What gather and scatter take: a descriptor of one row, a tile of rows, a column. *ret_tile: the
+// rows of the block as a tile.
+static bool need_rows(struct eval *e, struct call *c, unsigned rows_at, struct type *ret_tile,
+                      MlirValue *ret_rows, MlirValue *ret_column) {
+  if (!need_descriptor(e, c))
+    return false;
+  struct type block = block_of(c->args[0].v);
+  struct operand x = c->args[rows_at];
+  int64_t row_bits = (int64_t)block.shape[1] * dtype_bits(block.dtype);
+  if (block.rank != 2 || block.shape[0] != 1 || row_bits < GATHER_ROW_BITS) {
+    struct diag *d =
+        eval_error(e, c->args[0].at, E0518, "`%s` needs a descriptor of one row, not of a block %s",
+                   c->builtin->name, type_text(e->a, block));
+    diag_help(d, "its block shape is [1, N], with at least %d elements of %s",
+              GATHER_ROW_BITS / (int)dtype_bits(block.dtype), type_text(e->a, type_elem(block)));
+    return false;
+  }
+  if (x.v.kind != VALUE_RT || x.v.type.rank != 1 || x.v.type.shape[0] < GATHER_MIN_ROWS ||
+      !type_is_int(x.v.type) || dtype_bits(x.v.type.dtype) == 64) {
+    struct diag *d = eval_error(e, x.at, E0518, "the rows of `%s` are a tile of i32, not %s",
+                                c->builtin->name, value_describe(e, x.v));
+    diag_help(d, "it has one dimension and at least %d elements", GATHER_MIN_ROWS);
+    return false;
+  }
+  *ret_rows = emit_cast(e, x.v, type_scalar(DTYPE_I32), NULL).rt;
+  *ret_tile = block;
+  ret_tile->shape[0] = x.v.type.shape[0];
+  return shape_check(e, *ret_tile, c->at) && need_offset(e, c->args[rows_at + 1], ret_column);
+}
+
+struct value builtin_descriptor_gather(struct eval *e, struct call *c) {
+  MlirValue rows, column;
+  struct type tile;
+  struct value desc = c->args[0].v;
+  if (!need_rows(e, c, 1, &tile, &rows, &column))
+    return VALUE_ERROR;
+  struct descriptor d = components(e, desc);
+  return value_rt(
+      build_descriptor_gather(&e->b, &d, rows, column, tile.shape[1], padding_of(e, desc)), tile);
+}
+
+struct value builtin_descriptor_scatter(struct eval *e, struct call *c) {
+  MlirValue rows, column, value;
+  struct type tile;
+  if (!need_rows(e, c, 2, &tile, &rows, &column) || !need_writable(e, c->args[0]) ||
+      !need_value(e, c->args[1], tile, &value))
+    return VALUE_ERROR;
+  struct descriptor d = components(e, c->args[0].v);
+  build_descriptor_scatter(&e->b, &d, rows, column, value);
+  return value_of_kind(VALUE_NONE);
+}
+
+// ---- attributes ----
+
+static const struct builtin methods[] = {
+    {"load", "desc offsets", BUILTIN_DESCRIPTOR, builtin_descriptor_load, 0},
+    {"store", "desc offsets value", BUILTIN_DESCRIPTOR, builtin_descriptor_store, 0},
+    {"gather", "desc x_offsets y_offset", BUILTIN_DESCRIPTOR, builtin_descriptor_gather, 0},
+    {"scatter", "desc value x_offsets y_offset", BUILTIN_DESCRIPTOR, builtin_descriptor_scatter, 0},
+#define ATOMIC(name, fn)                                                                           \
+  { name, "desc offsets value", BUILTIN_DESCRIPTOR, builtin_descriptor_atomic, fn }
+    ATOMIC("atomic_add", ATOMIC_FN_ADD),
+    ATOMIC("atomic_min", ATOMIC_FN_MIN),
+    ATOMIC("atomic_max", ATOMIC_FN_MAX),
+    ATOMIC("atomic_and", ATOMIC_FN_AND),
+    ATOMIC("atomic_or", ATOMIC_FN_OR),
+    ATOMIC("atomic_xor", ATOMIC_FN_XOR),
+#undef ATOMIC
+};
+
+static struct value all_strides(struct eval *e, struct value desc) {
+  struct tuple t = desc.tuple.at[PART_STRIDES].tuple;
+  struct value *at = arena_array(e->a, struct value, t.len + 1);
+  for (size_t i = 0; i < t.len; i++)
+    at[i] = t.at[i];
+  at[t.len] = value_int(1);
+  return value_tuple(at, t.len + 1);
+}
+
+bool descriptor_attribute(struct eval *e, struct value desc, const char *name, struct value *ret) {
+  struct type block = block_of(desc);
+  if (strcmp(name, "shape") == 0)
+    return *ret = desc.tuple.at[PART_SHAPE], true;
+  if (strcmp(name, "strides") == 0)
+    return *ret = all_strides(e, desc), true;
+  if (strcmp(name, "block_shape") == 0)
+    return *ret = value_of_shape(e, block), true;
+  if (strcmp(name, "block_type") == 0)
+    return *ret = value_type(block), true;
+  if (strcmp(name, "dtype") == 0)
+    return *ret = value_type(type_elem(block)), true;
+  for (size_t i = 0; i < COUNT_OF(methods); i++)
+    if (strcmp(name, methods[i].name) == 0) {
+      struct value *receiver = arena_new(e->a, struct value);
+      *receiver = desc;
+      *ret = (struct value){.kind = VALUE_BOUND,
+                            .bound = {.builtin = &methods[i], .receiver = receiver}};
+      return true;
+    }
+  return false;
+}
