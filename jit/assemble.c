@@ -69,6 +69,10 @@ tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, enum assem
   void *code = NULL;
   size_t size = 0;
   s = module_assemble(k->device, spec->code.ptr, spec->code.len, *ret_how, &code, &size);
+  if (s == TILE_COMPILE_ERROR && *ret_how == ASSEMBLY_TIER1) { // products serialised, say
+    *ret_how = ASSEMBLY_OPTIMIZED;
+    s = module_assemble(k->device, spec->code.ptr, spec->code.len, *ret_how, &code, &size);
+  }
   if (s == TILE_OK)
     s = module_load(k->device, code, size, &spec->info, ret);
   if (s == TILE_OK && k->cache && *ret_how == ASSEMBLY_OPTIMIZED)

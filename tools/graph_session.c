@@ -45,9 +45,10 @@ static bool solve(struct exprs *x, const struct expr *size, const struct expr *s
   const struct expr *coefficient, *rest;
   int64_t c, r;
   if (!expr_has_symbol(size, symbol) || !expr_linear(x, size, symbol, &coefficient, &rest) ||
-      !expr_is_const(coefficient, &c) || !expr_is_const(rest, &r) || c == 0 || (n - r) % c != 0)
+      !expr_is_const(coefficient, &c) || !expr_is_const(rest, &r) || c < 1 ||
+      __builtin_sub_overflow(n, r, &n) || n % c != 0)
     return false;
-  *ret = (n - r) / c;
+  *ret = n / c;
   return true;
 }
 

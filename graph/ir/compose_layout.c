@@ -3,6 +3,7 @@
 // them before decomposition.
 #include "graph/ir/compose.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define X node_value(n, 0)
@@ -124,6 +125,10 @@ void compose_tensor_split(struct build *b, struct node *n) {
   int64_t size, parts;
   if (!takes_parts(b, n, &dim, &size, &parts))
     return;
+  if (parts > size) { // PyTorch returns empty tensors
+    compose_error(b, n, E1004, "%" PRId64 " parts of %" PRId64 " elements", parts, size);
+    return;
+  }
   int64_t *sizes = arena_array(b->g->arena, int64_t, (size_t)parts);
   for (int64_t i = 0; i < parts; i++)
     sizes[i] = size / parts + (i < size % parts);
@@ -141,7 +146,14 @@ void compose_narrow(struct build *b, struct node *n) {
   }
   if (start->hi < 0)
     start = expr_add(x, start, X->shape[dim]);
-  n->results[0] = build_slice(b, X, dim, start, expr_add(x, start, node_expr(n, 3)), 1);
+  struct value *v = build_slice(b, X, dim, start, expr_add(x, start, node_expr(n, 3)), 1);
+  int64_t length, taken;
+  if (v && expr_is_const(node_expr(n, 3), &length) && expr_is_const(v->shape[dim], &taken) &&
+      length != taken) {
+    compose_error(b, n, E1004, "%" PRId64 " elements beyond the end of dimension %u", length, dim);
+    return;
+  }
+  n->results[0] = v;
 }
 
 // self pad mode value
@@ -191,8 +203,8 @@ void compose_repeat_interleave(struct build *b, struct node *n) {
     v = build_view(b, v, 1, (const struct expr *[]){value_numel(x, v)});
   else
     dim = compose_dim(b, n, 2, v->rank);
-  if (!v || v->rank == 0 || v->rank == GRAPH_MAX_RANK) {
-    compose_error(b, n, E1004, "a tensor of %u dimensions", X->rank);
+  if (!v || v->rank == 0 || v->rank == GRAPH_MAX_RANK || repeats->lo < 0) {
+    compose_error(b, n, E1004, "a tensor of %u dimensions, or negative repetitions", X->rank);
     return;
   }
   uint32_t rank = v->rank;

@@ -60,16 +60,22 @@ static uint32_t spatial_dims(struct build *b, const struct node *n) {
   return 0;
 }
 
+// Stride, padding and groups are arguments 3, 4 and 6 of all.
+static struct convolve read_convolve(struct build *b, const struct node *n, uint32_t dims,
+                                     unsigned dilation) {
+  return (struct convolve){.stride = numbers(b, n, 3, dims),
+                           .padding = numbers(b, n, 4, dims),
+                           .dilation = numbers(b, n, dilation, dims),
+                           .output_padding = filled(b, dims, compose_const(b, 0)),
+                           .groups = n->args[6]};
+}
+
 // input weight bias stride padding dilation groups
 void compose_conv(struct build *b, struct node *n) {
   uint32_t dims = spatial_dims(b, n);
   if (!dims)
     return;
-  struct convolve c = {.stride = numbers(b, n, 3, dims),
-                       .padding = numbers(b, n, 4, dims),
-                       .dilation = numbers(b, n, 5, dims),
-                       .output_padding = filled(b, dims, compose_const(b, 0)),
-                       .groups = n->args[6]};
+  struct convolve c = read_convolve(b, n, dims, 5);
   n->results[0] = convolve(b, n, X, &c);
 }
 
@@ -78,12 +84,9 @@ void compose_conv_transpose(struct build *b, struct node *n) {
   uint32_t dims = spatial_dims(b, n);
   if (!dims)
     return;
-  struct convolve c = {.stride = numbers(b, n, 3, dims),
-                       .padding = numbers(b, n, 4, dims),
-                       .dilation = numbers(b, n, 7, dims),
-                       .output_padding = numbers(b, n, 5, dims),
-                       .groups = n->args[6],
-                       .is_transposed = true};
+  struct convolve c = read_convolve(b, n, dims, 7);
+  c.output_padding = numbers(b, n, 5, dims);
+  c.is_transposed = true;
   n->results[0] = convolve(b, n, X, &c);
 }
 
@@ -105,6 +108,11 @@ void compose_conv_padding(struct build *b, struct node *n) {
   if (!dims)
     return;
   bool is_same = str_is(n->args[4].string, "same"), odd[GRAPH_MAX_RANK] = {false};
+  if (!is_same && !str_is(n->args[4].string, "valid")) {
+    compose_error(b, n, E1004, "the padding is \"same\" or \"valid\", not \"%.*s\"",
+                  STR_ARG(n->args[4].string));
+    return;
+  }
   struct convolve c = {.stride = numbers(b, n, 3, dims),
                        .padding = filled(b, dims, compose_const(b, 0)),
                        .dilation = numbers(b, n, 5, dims),
@@ -115,7 +123,9 @@ void compose_conv_padding(struct build *b, struct node *n) {
     int64_t size, by;
     if (c.dilation.list.count != dims || !expr_is_const(weight->shape[d + 2], &size) ||
         !expr_is_const(c.dilation.list.at[d].number, &by)) {
-      compose_error(b, n, E1004, "the padding \"same\" of a window of symbolic size");
+      compose_error(b, n, E1004,
+                    "the padding \"same\" needs a window of constant size and a "
+                    "dilation for each dimension");
       return;
     }
     before[d] = by * (size - 1) / 2;
@@ -204,8 +214,9 @@ static struct arg beside(struct build *b, const struct node *n, unsigned i, int6
 // As rows of images of one row. self kernel_size stride padding, and two more arguments.
 static void pool_rows(struct build *b, struct node *n, enum operator_id op, struct arg a,
                       struct arg other) {
-  if (X->rank < 2) {
-    compose_error(b, n, E1004, "a tensor of %u dimensions", X->rank);
+  const struct arg *list;
+  if (X->rank < 2 || node_list(n, 1, &list) != 1) {
+    compose_error(b, n, E1004, "a tensor of %u dimensions, or not one window size", X->rank);
     return;
   }
   struct value *x = build_unsqueeze(b, X, X->rank - 1);

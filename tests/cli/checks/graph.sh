@@ -244,3 +244,35 @@ class G(torch.nn.Module):
         return (values, indices)
 GRAPH
 check "what is compared with itself is stored" 0 'topk[a-z_]*: .*; reads softmax; writes .*' --graph topk.py --explain-fusion
+
+# Operators that are composed of others, on operands that do not fit.
+refused() { # refused MESSAGE CALL
+  cat > refused.py << GRAPH
+def forward(self, x: "f32[4, 3]", s: "f32[4, s0]", v: "f32[1, 2, 5]", w: "f32[3, 2, 2]", i: "i64[4]", n: "f32[]"):
+    r = torch.ops.aten.$2
+    return (r,)
+GRAPH
+  check "refused: $2" 1 "refused.py:2:.*$1.*\\[E100[34]\\]" --graph refused.py --emit=graph
+}
+refused 'running_mean.* is a tensor, not None' 'batch_norm.default(x, None, None, None, None, False, 0.1, 0.001, True)'
+refused 'changes its running statistics' 'batch_norm.default(x, None, None, i, i, True, 0.1, 0.001, True)'
+refused 'over channels of a tensor of 1 ' 'group_norm.default(i, 2)'
+refused 'not "sam"' "conv1d.padding(v, w, None, [1], 'sam')"
+refused 'a dilation for each dimension' "conv1d.padding(v, w, None, [1], 'same', [])"
+refused 'input of 2 dimensions for a weight of 2' 'conv1d.default(x, x)'
+refused 'symbolic size, or less than one part' 'chunk.default(s, 2, 1)'
+refused 'symbolic size, or less than one part' 'chunk.default(x, 0)'
+refused '1000000000000 parts of 4 elements' 'tensor_split.sections(x, 1000000000000)'
+refused 'negative repetitions' 'repeat_interleave.self_int(x, -1, 0)'
+refused 'number of classes has to be given' 'one_hot.default(i)'
+refused 'dimension 1 is behind dimension 0' 'flatten.using_ints(x, 1, 0)'
+refused 'cannot become 0' 'unflatten.int(x, 0, [])'
+refused 'kind "circular"' "pad.default(x, [1, 1], 'circular')"
+refused '4 elements beyond the end' 'narrow.default(x, 0, 3, 4)'
+refused 'of 2 and 1 dimensions' 'outer.default(x, i)'
+refused 'weight of 3 dimensions' 'prelu.default(x, w)'
+refused 'is no matrix' 'mT.default(i)'
+refused 'not one window size' 'max_pool1d.default(x, [])'
+refused 'a tensor of 0 dimensions' 'adaptive_avg_pool1d.default(n, [2])'
+refused 'targets of 2 dimensions for scores of 2' 'nll_loss.default(x, x)'
+refused 'decomposed program' 'cross_entropy_loss.default(x, i, None, 1, -100, 0.1)'

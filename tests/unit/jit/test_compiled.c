@@ -484,6 +484,19 @@ START_TEST(products_run_before_their_best_code_is_there) {
   tile_kernel_close(k);
   ck_assert_int_eq(cuda->live_modules, 0);
 
+  // Tier-1 code that is not what the PTX asks for is not used.
+  ck_assert_int_eq(tile_kernel_from_source(device, "product.tile", product_text,
+                                           sizeof product_text - 1, "product", &k),
+                   TILE_OK);
+  ck_assert_int_eq(tile_kernel_set_constant(k, "B", "32"), TILE_OK);
+  jit_kernel_set_assembled_apart(k, true);
+  jit_kernel_set_tier1_first(k, true);
+  cuda->quick_log = "ptxas info : (C7510) Potential Performance Loss";
+  ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
+  cuda->quick_log = NULL;
+  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_optimized(k));
+  tile_kernel_close(k);
+
   // Without products tier-1 code gains nothing.
   k = open_kernel("add", "1024");
   jit_kernel_set_assembled_apart(k, true);

@@ -409,6 +409,9 @@ int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link) {
       strcpy(values[i], fake->info_log);
     else if (options[i] == CUDA_JIT_LEVEL)
       l->is_quick = (uintptr_t)values[i] < 3;
+  for (unsigned i = 0; l && l->is_quick && i < count; i++)
+    if (options[i] == CUDA_JIT_INFO_LOG && fake->quick_log)
+      strcpy(values[i], fake->quick_log);
   *link = l;
   change(&fake->live_links, 1);
   return l ? 0 : 2;

@@ -25,6 +25,7 @@ struct fake_cuda {
   int major, minor;           // 9.0
   const char *error_log;      // log of cuModuleLoadDataEx when it fails
   const char *info_log;       // of cuModuleLoadDataEx and links
+  const char *quick_log;      // info log of links at a low level of optimisation
   int live_allocations, live_streams, live_events, live_modules, live_contexts, live_links,
       live_graphs;
   unsigned grid[3], block, shared_bytes; // of the last launch
