@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/dtype.h"
 #include "base/json.h"
+#include "base/launch_expr.h"
 
 // A run-time parameter, in the order of the kernel's arguments. Compile-time parameters are not
 // listed: their values are part of the kernel.
@@ -18,16 +19,41 @@ struct kernel_param {
   bool is_const;         // pointer never stored through
 };
 
+enum { KERNEL_MAP_RANK = 5, KERNEL_MAP_BYTES = 128 };
+
+// A tensor map (PTX ISA, "Tensor Map"; cuTensorMapEncodeTiled) that each launch encodes from the
+// arguments and passes by value, behind the other parameters. Dimensions as in the source: the last
+// is contiguous. Elements outside of the tensor are zero, or NaN.
+struct kernel_map {
+  enum dtype dtype;
+  uint32_t rank; // 1 to KERNEL_MAP_RANK
+  uint32_t base; // number of the pointer parameter
+  struct launch_expr offset;                   // of the first element from the base, in elements
+  struct launch_expr sizes[KERNEL_MAP_RANK];   // elements; less than 1 counts as 1
+  struct launch_expr strides[KERNEL_MAP_RANK]; // elements, of all dimensions but the last
+  uint32_t box[KERNEL_MAP_RANK];               // elements
+  uint32_t swizzle;                            // bytes: 0, 32, 64, 128
+  bool pads_nan;
+};
+
 struct kernel_info {
   const char *name;   // also the symbol in PTX and CPU code
   const char *target; // "sm_90a", "cpu"
   uint32_t num_warps;
+  uint32_t producer_warps; // further warps of a CTA, behind the num_warps that compute
   uint32_t num_stages;
   uint32_t shared_bytes; // dynamic shared memory per CTA
   bool uses_collectives; // cpu: threads must run as fibers (barriers, shuffles, shared memory)
   uint32_t param_count;
   struct kernel_param *params;
+  uint32_t map_count;
+  struct kernel_map *maps;
 };
+
+// Threads of a CTA.
+static inline uint32_t kernel_info_threads(const struct kernel_info *info) {
+  return 32 * (info->num_warps + info->producer_warps);
+}
 
 // JSON with fixed key order, so that equal infos give equal text.
 void kernel_info_write(const struct kernel_info *info, struct json_writer *w);
