@@ -26,8 +26,8 @@ enum { KERNEL_MAP_RANK = 5, KERNEL_MAP_BYTES = 128 };
 // is contiguous. Elements outside of the tensor are zero, or NaN.
 struct kernel_map {
   enum dtype dtype;
-  uint32_t rank; // 1 to KERNEL_MAP_RANK
-  uint32_t base; // number of the pointer parameter
+  uint32_t rank;                               // 1 to KERNEL_MAP_RANK
+  uint32_t base;                               // number of the pointer parameter
   struct launch_expr offset;                   // of the first element from the base, in elements
   struct launch_expr sizes[KERNEL_MAP_RANK];   // elements; less than 1 counts as 1
   struct launch_expr strides[KERNEL_MAP_RANK]; // elements, of all dimensions but the last

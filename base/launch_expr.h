@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer expressions over the arguments of a kernel, evaluated on the CPU at each launch: the sizes
-// and strides of tensor maps. Postfix: operands first.
+// Integer expressions over the arguments of a kernel, evaluated on the CPU at each launch: the
+// sizes and strides of tensor maps. Postfix: operands first.
 #ifndef TILE_BASE_LAUNCH_EXPR_H
 #define TILE_BASE_LAUNCH_EXPR_H
 
@@ -34,8 +34,8 @@ struct launch_expr {
 // Is it well-formed: at most LAUNCH_EXPR_MAX terms, parameters below `params`, one value left?
 bool launch_expr_is_valid(const struct launch_expr *e, uint32_t params);
 
-// Its value for these values of the parameters, sign- or zero-extended from their types. False if it
-// overflows 64 bits or divides by zero. `e` has to be valid. No allocation; thread-safe.
+// Its value for these values of the parameters, sign- or zero-extended from their types. False if
+// it overflows 64 bits or divides by zero. `e` has to be valid. No allocation; thread-safe.
 bool launch_expr_value(const struct launch_expr *e, const int64_t *params, int64_t *ret);
 
 // JSON: an array of numbers, names of operations ("add", ..., "max") and parameters ("p0", "p1").
