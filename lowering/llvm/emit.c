@@ -312,8 +312,11 @@ static void find_products(struct emitter *e, MlirModule module) {
   if (!e->target->has_wgmma)
     return;
   ir_walk(mlirModuleGetOperation(module), note_warp_group_dot, e);
-  if (e->has_warp_group_dots)
-    ir_walk(e->kernel, note_last_product, e);
+  if (!e->has_warp_group_dots)
+    return;
+  ir_walk(e->kernel, note_last_product, e);
+  LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, WGMMA_FLAG, sizeof WGMMA_FLAG - 1,
+                    LLVMValueAsMetadata(const_i32(e, 1)));
 }
 
 LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,

@@ -462,6 +462,10 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
 // Replaces arithmetic on bf16 by f32 and integers.
 void cpu_rounds_bf16(LLVMModuleRef module);
 
+// ---- loop_steps.c ----
+#define WGMMA_FLAG "tile.wgmma" // module flag: its kernel has products by wgmma
+void keep_loop_steps(LLVMModuleRef module);
+
 // ---- codegen.c ----
 // Module flag: a version of PTX above the target's own, which the kernel needs.
 #define PTX_VERSION_FLAG "tile.ptx_version"
