@@ -38,6 +38,10 @@ void kernel_info_write(const struct kernel_info *info, struct json_writer *w) {
   for (uint32_t i = 0; i < info->param_count; i++)
     write_param(&info->params[i], w);
   json_end_array(w);
+  json_key(w, "producer_warps");
+  json_int(w, info->producer_warps);
+  json_key(w, "maps");
+  kernel_maps_write(info, w);
   json_end_object(w);
 }
 
@@ -74,11 +78,12 @@ static bool read_param(struct arena *a, const struct json *j, struct kernel_para
 
 bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info *ret) {
   struct kernel_info info = {0};
-  const struct json *params = json_get(j, "params");
+  const struct json *params = json_get(j, "params"), *maps = json_get(j, "maps");
   if (!read_string(a, j, "name", &info.name) || !read_string(a, j, "target", &info.target) ||
       !read_u32(j, "num_warps", &info.num_warps) || !read_u32(j, "num_stages", &info.num_stages) ||
       !read_u32(j, "shared_bytes", &info.shared_bytes) ||
-      !read_bool(j, "uses_collectives", &info.uses_collectives) || !params ||
+      !read_bool(j, "uses_collectives", &info.uses_collectives) ||
+      !read_u32(j, "producer_warps", &info.producer_warps) || !maps || !params ||
       params->kind != JSON_ARRAY || params->count > MAX_PARAMS)
     return false;
   info.param_count = (uint32_t)params->count;
@@ -88,6 +93,8 @@ bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info 
   for (uint32_t i = 0; i < info.param_count; i++)
     if (!read_param(a, params->items[i], &info.params[i]))
       return false;
+  if (!kernel_maps_read(a, maps, &info))
+    return false;
   *ret = info;
   return true;
 }

@@ -19,7 +19,7 @@ struct kernel_param {
   bool is_const;         // pointer never stored through
 };
 
-enum { KERNEL_MAP_RANK = 5, KERNEL_MAP_BYTES = 128 };
+enum { KERNEL_MAP_RANK = 5, KERNEL_MAP_BOX = 256, KERNEL_MAP_BYTES = 128, KERNEL_MAX_MAPS = 32 };
 
 // A tensor map (PTX ISA, "Tensor Map"; cuTensorMapEncodeTiled) that each launch encodes from the
 // arguments and passes by value, behind the other parameters. Dimensions as in the source: the last
@@ -59,5 +59,10 @@ static inline uint32_t kernel_info_threads(const struct kernel_info *info) {
 void kernel_info_write(const struct kernel_info *info, struct json_writer *w);
 // False when a field is missing or of the wrong kind. Strings are copied to `a`.
 bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info *ret);
+
+// The maps alone, as an array. Reading needs the parameters: false if a map does not fit them.
+void kernel_maps_write(const struct kernel_info *info, struct json_writer *w);
+const char *kernel_maps_text(struct arena *a, const struct kernel_info *info); // NULL: no maps
+bool kernel_maps_read(struct arena *a, const struct json *j, struct kernel_info *info);
 
 #endif

@@ -4,6 +4,7 @@
 
 static const enum pass_id whole[] = {
     // tile: values without layouts
+    PASS_use_tensor_maps,
     PASS_rewrite_descriptors,
     PASS_canonicalize,
     PASS_reassociate_addresses,
@@ -27,6 +28,8 @@ static const enum pass_id whole[] = {
     PASS_optimize_dot_operands,
     PASS_canonicalize,
     PASS_cse,
+    PASS_specialize_warps,
+    PASS_dce,
     PASS_pipeline,
     PASS_f32_dot_split,
     PASS_canonicalize,

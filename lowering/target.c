@@ -11,12 +11,12 @@ enum { KIB = 1024, LD = EXCHANGE_LDMATRIX, LD_ST = EXCHANGE_LDMATRIX | EXCHANGE_
 // Shared memory is the opt-in maximum per CTA. PTX versions are the lowest that have the
 // instructions the emission uses, since drivers refuse versions newer than themselves.
 static const struct target targets[] = {
-    {"cpu", true, 0, 0, 128, 227 * KIB, 32, LD_ST, false, &cpu_hooks},
-    {"sm_80", false, 80, 80, 128, 163 * KIB, 32, LD, false, &ptx_hooks},
-    {"sm_86", false, 86, 80, 128, 99 * KIB, 32, LD, false, &ptx_hooks},
-    {"sm_89", false, 89, 81, 128, 99 * KIB, 32, LD, false, &ptx_hooks},
-    {"sm_90a", false, 90, 83, 128, 227 * KIB, 32, LD_ST, true, &ptx_hooks},
-    {"sm_100a", false, 100, 86, 128, 227 * KIB, 32, LD_ST, false, &ptx_hooks},
+    {"cpu", true, 0, 0, 128, 227 * KIB, 32, LD_ST, false, false, &cpu_hooks},
+    {"sm_80", false, 80, 80, 128, 163 * KIB, 32, LD, false, false, &ptx_hooks},
+    {"sm_86", false, 86, 80, 128, 99 * KIB, 32, LD, false, false, &ptx_hooks},
+    {"sm_89", false, 89, 81, 128, 99 * KIB, 32, LD, false, false, &ptx_hooks},
+    {"sm_90a", false, 90, 83, 128, 227 * KIB, 32, LD_ST, true, true, &ptx_hooks},
+    {"sm_100a", false, 100, 86, 128, 227 * KIB, 32, LD_ST, false, false, &ptx_hooks},
 };
 
 static const char *const names[] = {"cpu", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", NULL};

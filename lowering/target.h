@@ -15,6 +15,7 @@ struct target {
   unsigned max_warps;               // per CTA
   unsigned matrix_moves;            // EXCHANGE_LDMATRIX, ... of layouts/exchange_plan.h
   bool has_wgmma;                   // wgmma: products by warpgroups, operands in shared memory
+  bool has_tma;                     // copies of blocks by tensor maps, mbarriers, setmaxnreg
   const struct target_hooks *hooks; // emission; lowering/llvm/emit.h
 };
 

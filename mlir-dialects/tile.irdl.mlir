@@ -154,6 +154,14 @@ irdl.dialect @tile {
     %value = irdl.any
     irdl.operands(base: %base, sizes: variadic %size, strides: variadic %stride, rows: %rows, column: %offset, value: %value)
   }
+  irdl.operation @map_load {
+    %offset = irdl.is i32
+    %result = irdl.any
+    %map_attr = irdl.any
+    irdl.operands(offsets: variadic %offset)
+    irdl.attributes {"map" = %map_attr}
+    irdl.results(result: %result)
+  }
   irdl.operation @bitcast {
     %x = irdl.any
     %result = irdl.any
@@ -557,6 +565,66 @@ irdl.dialect @tilegpu {
     irdl.operands(acc: %acc)
     irdl.results(result: %result)
     irdl.attributes {"pending" = %pending_attr}
+  }
+  irdl.operation @is_producer {
+    %result = irdl.is i1
+    %leader_attr = irdl.any
+    irdl.attributes {"leader" = %leader_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @set_registers {
+    %count_attr = irdl.any
+    %grows_attr = irdl.any
+    irdl.attributes {"count" = %count_attr, "grows" = %grows_attr}
+  }
+  irdl.operation @ring_init {
+    %barriers = irdl.any
+    %ring_attr = irdl.any
+    %slots_attr = irdl.any
+    irdl.operands(barriers: %barriers)
+    irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr}
+  }
+  irdl.operation @ring_empty {
+    %barriers = irdl.any
+    %result = irdl.is i32
+    %ring_attr = irdl.any
+    %slots_attr = irdl.any
+    %bytes_attr = irdl.any
+    irdl.operands(barriers: %barriers)
+    irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr, "bytes" = %bytes_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @map_copy {
+    %buffer = irdl.any
+    %barriers = irdl.any
+    %slot = irdl.is i32
+    %offset = irdl.is i32
+    %ring_attr = irdl.any
+    %slots_attr = irdl.any
+    %map_attr = irdl.any
+    irdl.operands(buffer: %buffer, barriers: %barriers, slot: %slot, offsets: variadic %offset)
+    irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr, "map" = %map_attr}
+  }
+  irdl.operation @ring_full {
+    %barriers = irdl.any
+    %result = irdl.is i32
+    %ring_attr = irdl.any
+    %slots_attr = irdl.any
+    irdl.operands(barriers: %barriers)
+    irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @ring_release {
+    %barriers = irdl.any
+    %ring_attr = irdl.any
+    %slots_attr = irdl.any
+    %keep_attr = irdl.any
+    irdl.operands(barriers: %barriers)
+    irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr, "keep" = %keep_attr}
+  }
+  irdl.operation @ring_end {
+    %buffer = irdl.any
+    irdl.operands(buffer: %buffer)
   }
   irdl.operation @barrier {
   }

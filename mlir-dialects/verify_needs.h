@@ -60,6 +60,8 @@ bool check_type(struct checked *k, MlirType t);
 bool check_descriptor(struct checked *k);
 // verify_shared.c: matrix products, shared memory.
 bool check_shared(struct checked *k);
+// verify_ring.c: rings of buffers, accesses through tensor maps.
+bool check_ring(struct checked *k);
 // verify_collective.c: collective ops, calls, inline assembly and device queries.
 bool check_collective(struct checked *k);
 bool check_map(struct checked *k);

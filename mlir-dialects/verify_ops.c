@@ -274,7 +274,7 @@ static bool check_op(struct checked *k) {
   case OP_TILE_ASSERT:
   case OP_TILE_ASSUME: return check_condition(k);
   case OP_GPU_CONVERT_LAYOUT: return check_convert_layout(k);
-  default: return check_shared(k) && check_collective(k);
+  default: return check_shared(k) && check_ring(k) && check_collective(k);
   }
 }
 

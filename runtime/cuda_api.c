@@ -14,7 +14,7 @@
 
 static const char *const call_symbols[] = {
 #define X(field, symbol, params) #symbol,
-    CUDA_CALLS(X)
+    CUDA_CALLS(X) CUDA_OPTIONAL_CALLS(X)
 #undef X
 };
 
@@ -138,7 +138,10 @@ tile_status cuda_api_load(struct cuda_api *ret) {
     memcpy(&api.field, &p, sizeof p); /* ISO C has no cast from object to function pointers */     \
   }
   CUDA_CALLS(X)
+  const char *const required = missing;
+  CUDA_OPTIONAL_CALLS(X)
 #undef X
+  missing = required;
   if (missing)
     return status_set(TILE_DRIVER_TOO_OLD,
                       "the CUDA driver is too old: %s has no `%s`\n  = help: install a driver for "

@@ -65,15 +65,23 @@
      unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream, void **params,       \
      void **extra))
 
+// Calls of newer drivers; NULL where the driver lacks them.
+#define CUDA_OPTIONAL_CALLS(X)                                                                     \
+  X(tensor_map_encode, cuTensorMapEncodeTiled,                                                     \
+    (void *map, int type, unsigned rank, void *address, const uint64_t *sizes,                     \
+     const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,                \
+     int interleave, int swizzle, int promotion, int fill))
+
 struct cuda_api {
 #define X(field, symbol, params) int(*field) params;
   CUDA_CALLS(X)
+  CUDA_OPTIONAL_CALLS(X)
 #undef X
 };
 
 enum cuda_call {
 #define X(field, symbol, params) CUDA_CALL_##field,
-  CUDA_CALLS(X)
+  CUDA_CALLS(X) CUDA_OPTIONAL_CALLS(X)
 #undef X
       CUDA_CALL_COUNT
 };
@@ -120,6 +128,9 @@ enum {
 enum { CUDA_CAPTURE_THREAD = 1 };  // of cuStreamBeginCapture: does not affect other threads
 enum { CUDA_CAPTURE_RELAXED = 2 }; // of cuThreadExchangeStreamCaptureMode
 enum { CUDA_LINK_PTX = 1 };        // of cuLinkAddData
+enum {
+  CUDA_MAP_PROMOTE_256 = 3
+}; // of cuTensorMapEncodeTiled: bytes that a miss loads to L2: the rows of a block are read whole
 
 // Opens a GPU over `api`, which is copied; tests pass a fake driver.
 tile_status cuda_device_open_with(const struct cuda_api *api, int ordinal, tile_device **ret);

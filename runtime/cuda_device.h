@@ -37,6 +37,8 @@ tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, enum ass
 tile_status cuda_resources(struct module *m, int *ret_registers, int *ret_local_bytes);
 tile_status cuda_launch(struct module *m, void *stream, tile_grid g, void *const *values,
                         bool check);
+// cuda_tensor_map.c: a map_encode_fn; the device is a struct cuda_device.
+tile_status cuda_map_encode(void *device, const struct launch_map *map, struct map_bytes *ret);
 tile_status cuda_record_begin(tile_device *d, void *stream);
 tile_status cuda_record_end(tile_device *d, void *stream, void **ret);
 tile_status cuda_replay(tile_device *d, void *recorded, void *stream);

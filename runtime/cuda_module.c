@@ -154,6 +154,34 @@ static tile_status grid_too_large(struct cuda_device *c, const struct kernel_inf
                     "xyz"[axis], asked, c -> max_grid[axis]);
 }
 
+enum { MAX_MAP_KERNEL_PARAMS = 1024 };
+
+// The driver only reads the values through the pointers; its prototype lacks const.
+static int launch_function(struct module *m, void *stream, tile_grid g, void *const *values) {
+  struct cuda_device *c = cuda_of(m->device);
+  void **params;
+  memcpy(&params, &values, sizeof params);
+  return c->api.launch(m->function, g.x, g.y, g.z, kernel_info_threads(m->info), 1, 1,
+                       m->info->shared_bytes, stream, params, NULL);
+}
+
+// With the tensor maps behind the arguments. The driver copies all of them.
+static tile_status launch_with_maps(struct module *m, void *stream, tile_grid g,
+                                    void *const *values, int *ret_result) {
+  const struct kernel_info *info = m->info;
+  struct map_bytes maps[KERNEL_MAX_MAPS];
+  void *params[MAX_MAP_KERNEL_PARAMS + KERNEL_MAX_MAPS];
+  tile_status s =
+      launch_maps_encode(m->maps, info, values, cuda_map_encode, cuda_of(m->device), maps);
+  if (s != TILE_OK)
+    return s;
+  memcpy(params, values, info->param_count * sizeof *params);
+  for (uint32_t i = 0; i < info->map_count; i++)
+    params[info->param_count + i] = &maps[i];
+  *ret_result = launch_function(m, stream, g, params);
+  return TILE_OK;
+}
+
 tile_status cuda_launch(struct module *m, void *stream, tile_grid g, void *const *values,
                         bool check) {
   struct cuda_device *c = cuda_of(m->device);
@@ -162,14 +190,17 @@ tile_status cuda_launch(struct module *m, void *stream, tile_grid g, void *const
   if (g.x > c->max_grid[0] || g.y > c->max_grid[1] || g.z > c->max_grid[2])
     return grid_too_large(c, info, g);
   CUDA_ENTER(c);
-  // The driver only reads the values through the pointers; its prototype lacks const.
-  void **params;
-  memcpy(&params, &values, sizeof params);
-  int result = c->api.launch(m->function, g.x, g.y, g.z, info->num_warps * 32, 1, 1,
-                             info->shared_bytes, stream, params, NULL);
+  int result = 0;
+  tile_status s = TILE_OK;
+  if (info->map_count)
+    s = launch_with_maps(m, stream, g, values, &result);
+  else
+    result = launch_function(m, stream, g, values);
+  if (s != TILE_OK)
+    return s;
   if (result == 0)
     return TILE_OK;
-  tile_status s = cuda_failure(&c->api, CUDA_CALL_launch, result);
+  s = cuda_failure(&c->api, CUDA_CALL_launch, result);
   return status_set(s, "launch of `%s`: %s", info->name, tile_error_message());
 }
 

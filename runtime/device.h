@@ -5,6 +5,7 @@
 #ifndef TILE_RUNTIME_DEVICE_H
 #define TILE_RUNTIME_DEVICE_H
 
+#include "runtime/launch_maps.h"
 #include "runtime/runtime_internal.h"
 
 #include <stdatomic.h>
@@ -89,6 +90,7 @@ struct module {
   tile_device *device;
   const struct kernel_info *info;
   void *handle, *function; // GPU: CUmodule, CUfunction
+  struct map_cache *maps;  // GPU: NULL for kernels without tensor maps
   cpu_kernel_fn cpu_fn;    // cpu
   void (*release)(void *user);
   void *release_user;

@@ -26,8 +26,13 @@ tile_status module_load(tile_device *device, const void *code, size_t size,
   struct module *m = module_new(device, info);
   if (!m)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", info->name);
+  if (info->map_count && !(m->maps = map_cache_create())) {
+    free(m);
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", info->name);
+  }
   tile_status s = device->ops->module_load(m, code, size);
   if (s != TILE_OK) {
+    map_cache_destroy(m->maps);
     free(m);
     return s;
   }
@@ -64,6 +69,7 @@ void module_destroy(struct module *m) {
     m->device->ops->module_unload(m);
   if (m->release)
     m->release(m->release_user);
+  map_cache_destroy(m->maps);
   free(m);
 }
 

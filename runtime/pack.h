@@ -16,6 +16,7 @@ struct tile_pack {
   void *owned;                        // to be freed; NULL: the caller's bytes
   const uint8_t *tables[PACK_TABLES]; // where each begins
   uint32_t counts[PACK_TABLES];
+  uint32_t version;
 };
 
 // Checks the tables in `data` and returns a view of them, or TILE_INVALID_ARGUMENT. The bytes of a
@@ -51,7 +52,9 @@ struct pack_code {
   bool is_specific; // sm_90a and the like: runs on this capability only
   uint32_t shared_bytes;
   uint32_t registers, spill_stores; // PACK_UNKNOWN
-  struct str bytes;                 // PTX without its final NUL
+  uint32_t producer_warps;
+  const char *maps; // as JSON; NULL: none
+  struct str bytes; // PTX without its final NUL
 };
 
 struct pack_variant {

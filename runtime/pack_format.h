@@ -10,7 +10,7 @@
 #define PACK_MAGIC "TILEPACK"
 
 enum {
-  PACK_VERSION = 1,
+  PACK_VERSION = 2, // 1: no code has tensor maps or producer warps
   PACK_ALIGN = 64,
   PACK_MAX_PARAMS = 256, // of one kernel
 };
@@ -87,7 +87,8 @@ enum {
   PACK_CODE_SHARED = 20,       // u32: dynamic shared memory, bytes
   PACK_CODE_REGISTERS = 24,    // u32, ~0: not known
   PACK_CODE_SPILL_STORES = 28, // u32, ~0: not known
-  PACK_CODE_ZERO = 32,         // u64
+  PACK_CODE_MAPS = 32,         // text: its tensor maps as JSON (base/kernel_info.h); 0: none
+  PACK_CODE_PRODUCERS = 36,    // u32: warps behind those of the variant
   PACK_CODE_OFFSET = 40,       // u64, a multiple of 64
   PACK_CODE_SIZE = 48,         // u64; PTX with its final NUL
   PACK_CODE_SHA = 56,          // SHA-256 of the code

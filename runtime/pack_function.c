@@ -9,6 +9,7 @@
 #include "runtime/pack.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@ struct variant {
   struct kernel_info info;         // of the loaded code
   struct kernel_param *params;     // info's
   _Atomic(struct module *) module; // NULL: not loaded yet
+  struct arena *arena;             // of info.maps; NULL: none
 };
 
 struct tile_function {
@@ -122,6 +124,7 @@ void tile_function_close(tile_function *f) {
   for (size_t i = 0; i < f->variant_count; i++) {
     module_destroy(atomic_load_explicit(&f->variants[i].module, memory_order_relaxed));
     free(f->variants[i].params);
+    arena_destroy(f->variants[i].arena);
   }
   pthread_mutex_destroy(&f->lock);
   free(f);
@@ -161,6 +164,24 @@ static bool take_params(const tile_function *f, struct variant *v) {
   return v->params != NULL;
 }
 
+// The tensor maps of a code; false if their text is malformed or memory is out.
+static bool take_maps(const tile_function *f, struct variant *v, const uint8_t *code) {
+  uint32_t at = pack_u32(code + PACK_CODE_MAPS);
+  if (at == 0)
+    return true;
+  struct json_error error;
+  jmp_buf out_of_memory;
+  arena_destroy(v->arena);
+  v->arena = arena_create();
+  if (!v->arena || setjmp(out_of_memory))
+    return false;
+  arena_set_oom(v->arena, &out_of_memory);
+  const struct json *maps = json_parse(v->arena, str_from(pack_text(f->pack, at)), &error);
+  bool ok = maps && kernel_maps_read(v->arena, maps, &v->info);
+  arena_set_oom(v->arena, NULL);
+  return ok;
+}
+
 // Whether the driver rejected this binary, so that the next one may work.
 static bool was_refused(tile_status s) {
   return s == TILE_DRIVER_TOO_OLD || s == TILE_INVALID_ARGUMENT || s == TILE_INTERNAL;
@@ -180,9 +201,13 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
       .target = pack_text(p, pack_u32(c + PACK_CODE_TARGET)),
       .num_warps = pack_u32(pack_entry(p, PACK_VARIANTS, v->index) + PACK_VARIANT_NUM_WARPS),
       .shared_bytes = pack_u32(c + PACK_CODE_SHARED),
+      .producer_warps = pack_u32(c + PACK_CODE_PRODUCERS),
   };
   if (!take_params(f, v))
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
+  if (!take_maps(f, v, c))
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "function `%s`: its tensor maps are malformed, or memory is out", f->name);
   // The driver requires aligned machine code.
   void *aligned = NULL;
   if ((uintptr_t)code % 16 != 0) {

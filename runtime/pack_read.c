@@ -24,11 +24,13 @@ static tile_status read_header(const uint8_t *data, size_t size, struct tile_pac
   if (size < PACK_HEADER_BYTES || memcmp(data, PACK_MAGIC, 8) != 0)
     return unsound("it does not begin as one");
   uint32_t version = pack_u32(data + PACK_AT_VERSION);
-  if (version != PACK_VERSION)
-    return status_set(TILE_INVALID_ARGUMENT,
-                      "the pack has version %u of the format; this library reads version %d\n"
-                      "  = help: make it again with the tilec of this version",
-                      version, PACK_VERSION);
+  if (version < 1 || version > PACK_VERSION)
+    return status_set(
+        TILE_INVALID_ARGUMENT,
+        "the pack has version %u of the format; this library reads versions up to %d\n"
+        "  = help: make it again with the tilec of this version",
+        version, PACK_VERSION);
+  p->version = version;
   if (pack_u64(data + PACK_AT_FILE_BYTES) != size)
     return unsound("its length is not the one it was written with");
   uint64_t index = pack_u64(data + PACK_AT_INDEX_BYTES);
@@ -87,9 +89,10 @@ static bool check_code(const struct tile_pack *p, uint32_t i, uint64_t *end) {
   uint64_t begin = (*end + PACK_ALIGN - 1) / PACK_ALIGN * PACK_ALIGN;
   if (!is_text(p, e + PACK_CODE_SYMBOL) || !is_text(p, e + PACK_CODE_TARGET) ||
       (format != PACK_PTX && format != PACK_CUBIN) || pack_u32(e + PACK_CODE_SPECIFIC) > 1 ||
-      pack_u32(e + PACK_CODE_CAPABILITY) > 9999 || pack_u64(e + PACK_CODE_ZERO) != 0 ||
-      pack_u32(e + PACK_CODE_SHARED) > INT32_MAX || offset != begin || size == 0 ||
-      offset > p->size || size > p->size - offset)
+      pack_u32(e + PACK_CODE_CAPABILITY) > 9999 || !is_text(p, e + PACK_CODE_MAPS) ||
+      (p->version == 1 && pack_u64(e + PACK_CODE_MAPS) != 0) ||
+      pack_u32(e + PACK_CODE_PRODUCERS) > 32 || pack_u32(e + PACK_CODE_SHARED) > INT32_MAX ||
+      offset != begin || size == 0 || offset > p->size || size > p->size - offset)
     return false;
   *end = offset + size;
   return true;

@@ -7,6 +7,7 @@ struct writer {
   struct strbuf tables[PACK_TABLES];
   struct strbuf codes; // offsets count from the first code until finish()
   uint32_t counts[PACK_TABLES];
+  uint32_t version;
 };
 
 static void put_u32(struct strbuf *b, uint32_t v) {
@@ -48,7 +49,10 @@ static void add_code(struct writer *w, const struct pack_code *c) {
   put_u32(b, c->shared_bytes);
   put_u32(b, c->registers);
   put_u32(b, c->spill_stores);
-  put_u64(b, 0);
+  if (c->maps || c->producer_warps)
+    w->version = PACK_VERSION;
+  put_u32(b, c->maps ? text(w, c->maps) : 0);
+  put_u32(b, c->producer_warps);
   put_zeros(&w->codes, aligned(w->codes.len) - w->codes.len);
   size_t at = w->codes.len;
   strbuf_put(&w->codes, c->bytes.ptr, c->bytes.len);
@@ -128,7 +132,7 @@ static void finish(struct writer *w, struct strbuf *out) {
   move_codes(w, first);
   w->counts[PACK_TEXT] = (uint32_t)w->tables[PACK_TEXT].len;
   strbuf_put(out, PACK_MAGIC, 8);
-  put_u32(out, PACK_VERSION);
+  put_u32(out, w->version);
   put_u32(out, 0);
   put_u64(out, first + w->codes.len);
   put_u64(out, index);
@@ -152,7 +156,7 @@ static void finish(struct writer *w, struct strbuf *out) {
 }
 
 void pack_write(const struct pack_kernel *kernels, uint32_t count, struct strbuf *out) {
-  struct writer w = {0};
+  struct writer w = {.version = 1};
   strbuf_clear(out);
   text(&w, ""); // the text table is never empty
   for (uint32_t i = 0; i < count; i++)

@@ -85,7 +85,8 @@ static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_
   return false;
 }
 
-static struct aot_code code_of(const struct compile_result *r, const struct target *target) {
+static struct aot_code code_of(struct arena *a, const struct compile_result *r,
+                               const struct target *target) {
   return (struct aot_code){
       .code = {.symbol = r->info.name,
                .target = target->name,
@@ -93,6 +94,8 @@ static struct aot_code code_of(const struct compile_result *r, const struct targ
                .capability = target->sm,
                .is_specific = is_specific(target),
                .shared_bytes = r->info.shared_bytes,
+               .producer_warps = r->info.producer_warps,
+               .maps = kernel_maps_text(a, &r->info),
                .registers = PACK_UNKNOWN,
                .spill_stores = PACK_UNKNOWN,
                .bytes = r->output},
@@ -106,7 +109,7 @@ static bool add_target(struct aot *a, const struct aot_function *f, struct aot_v
   struct compile_result r = {0};
   if (!compile_ptx(a, f, v, target, &r))
     return false;
-  struct aot_code ptx = code_of(&r, target), cubin = ptx;
+  struct aot_code ptx = code_of(t->arena, &r, target), cubin = ptx;
   if (a->ptxas) {
     cubin.code.format = PACK_CUBIN;
     if (!ptxas_run(t, a->ptxas, target, a->source, r.output, f->name, &cubin.code.bytes,

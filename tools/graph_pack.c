@@ -74,6 +74,8 @@ static bool add_codes(struct packing *pk, const struct graph_kernel *k, uint32_t
                           .capability = pk->target->sm,
                           .is_specific = str_ends(str_from(pk->target->name), "a"),
                           .shared_bytes = r.info.shared_bytes,
+                          .producer_warps = r.info.producer_warps,
+                          .maps = kernel_maps_text(a, &r.info),
                           .registers = PACK_UNKNOWN,
                           .spill_stores = PACK_UNKNOWN,
                           .bytes = r.output};

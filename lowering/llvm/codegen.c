@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM IR to PTX or object code: one target machine per call, a short pass pipeline, the code
-// generator. The pipeline is the minimum for these kernels: the emission builds SSA form without
-// memory, so that inlining, SROA and the vectorisers have nothing to do. Unused phis of loops (the
+// generator. The pipeline is the minimum for these kernels: the emission builds SSA form, except for
+// positions in rings, so that inlining, SROA and the vectorisers have nothing to do. Unused phis of loops (the
 // pointers inside a vector) are removed first.
 #include "lowering/llvm/emit.h"
 
@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 // Repeating early-cse and simplifycfg changes no kernel of graphs and tutorials.
-static const char pipeline[] = "function(adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+static const char pipeline[] = "function(mem2reg,adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
                                "simplifycfg<no-sink-common-insts>)";
 
 // LLVM's straight-line strength reduction compares every address with every other, which took two

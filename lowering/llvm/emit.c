@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/scratch.h"
+#include "mlir-dialects/rings.h"
 
 #include <llvm-c/Analysis.h>
 
@@ -65,6 +66,14 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_GPU_LOCAL_TRANS] = emit_local_trans,
     [OP_GPU_LOCAL_LOAD] = emit_local_load,
     [OP_GPU_LOCAL_STORE] = emit_local_store,
+    [OP_GPU_IS_PRODUCER] = emit_ring,
+    [OP_GPU_SET_REGISTERS] = emit_ring,
+    [OP_GPU_RING_INIT] = emit_ring,
+    [OP_GPU_RING_EMPTY] = emit_ring,
+    [OP_GPU_MAP_COPY] = emit_ring,
+    [OP_GPU_RING_FULL] = emit_ring,
+    [OP_GPU_RING_RELEASE] = emit_ring,
+    [OP_GPU_RING_END] = emit_nothing,
     [OP_GPU_ASYNC_COPY] = emit_async_copy,
     [OP_GPU_ASYNC_COMMIT] = emit_async_commit,
     [OP_GPU_ASYNC_WAIT] = emit_async_wait,
@@ -194,6 +203,20 @@ const char *symbol_of(struct arena *a, const char *name) {
   return symbol;
 }
 
+// Maps that copies use; those of loads before specialize-warps have no swizzle yet.
+static bool describe_maps(struct ir_context *c, MlirModule module, struct kernel_info *ret) {
+  MlirOperation m = mlirModuleGetOperation(module);
+  ret->producer_warps = (uint32_t)op_attr_int(m, "tilegpu.producer_warps", 0);
+  ret->map_count = module_map_count(m);
+  ret->maps = arena_array(c->arena, struct kernel_map, ret->map_count + 1);
+  for (uint32_t i = 0; i < ret->map_count; i++)
+    if (!module_map(c, m, i, &ret->maps[i])) {
+      diag_error(c->diag, op_span(c, m), E0604, "map %u of `tile.maps` is malformed", i);
+      return false;
+    }
+  return true;
+}
+
 bool describe_kernel(struct ir_context *c, MlirModule module, const struct target *target,
                      uint32_t num_warps, uint32_t num_stages, struct kernel_info *ret) {
   MlirOperation kernel = module_kernel(c, module);
@@ -212,6 +235,8 @@ bool describe_kernel(struct ir_context *c, MlirModule module, const struct targe
       .param_count = n,
       .params = arena_array(c->arena, struct kernel_param, n + 1),
   };
+  if (!describe_maps(c, module, ret))
+    return false;
   for (unsigned i = 0; i < n; i++) {
     ret->params[i] = param_of(c, kernel, i);
     if (ret->params[i].dtype == DTYPE_NONE) {
@@ -291,10 +316,30 @@ static bool check_shared_memory(struct emitter *e) {
   return false;
 }
 
+// Is the buffer a slot of a ring, which only TMA writes?
+static bool is_slot(struct emitter *e, MlirValue buffer) {
+  MlirOperation def = value_def(buffer);
+  while (!mlirOperationIsNull(def) &&
+         (op_is(e->c, def, OP_GPU_LOCAL_INDEX) || op_is(e->c, def, OP_GPU_LOCAL_TRANS)))
+    def = value_def(mlirOperationGetOperand(def, 0));
+  if (mlirOperationIsNull(def) || !op_is(e->c, def, OP_GPU_LOCAL_ALLOC))
+    return false;
+  for (MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(def, 0));
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
+    if (op_is(e->c, mlirOpOperandGetOwner(use), OP_GPU_RING_END))
+      return true;
+  return false;
+}
+
 static bool note_warp_group_dot(MlirOperation op, void *user) {
   struct emitter *e = user;
-  e->has_warp_group_dots |= op_is(e->c, op, OP_GPU_WARP_GROUP_DOT);
-  return !e->has_warp_group_dots;
+  if (!op_is(e->c, op, OP_GPU_WARP_GROUP_DOT))
+    return true;
+  e->has_warp_group_dots = true;
+  for (intptr_t i = 0; i < 2; i++)
+    e->products_read_writes |=
+        type_is_memdesc(e->c, operand_type(op, i)) && !is_slot(e, mlirOperationGetOperand(op, i));
+  return true;
 }
 
 static bool note_last_product(MlirOperation op, void *user) {

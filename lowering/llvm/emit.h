@@ -67,8 +67,12 @@ struct emitter {
   struct debug_info *debug;           // NULL: none
   struct skipped_branch *skipped;     // NULL: none
 
+  LLVMValueRef *maps;           // addresses of the tensor maps
+  struct ring_positions *rings; // emit_ring.c; by number
+
   // Products by wgmma read shared memory through another proxy (PTX ISA, "Proxies").
   bool has_warp_group_dots;
+  bool products_read_writes;  // some of them read what threads wrote, not only what TMA copied
   MlirOperation last_product; // the last op of the kernel's block that may contain one; or null
   bool is_behind_products;    // it was emitted
 
@@ -167,6 +171,16 @@ struct target_hooks {
   void (*async_copy)(struct emitter *e, const struct access *a, LLVMValueRef to);
   void (*async_commit)(struct emitter *e);
   void (*async_wait)(struct emitter *e, unsigned pending); // groups that may be in flight
+  // Rings, where the target has_tma. Addresses in shared memory are i32.
+  void (*mbarrier_init)(struct emitter *e, LLVMValueRef at, unsigned arrivals); // by one thread
+  void (*mbarriers_ready)(struct emitter *e); // all threads of the CTA see them
+  void (*mbarrier_wait)(struct emitter *e, LLVMValueRef at, LLVMValueRef parity);
+  void (*mbarrier_arrive)(struct emitter *e, LLVMValueRef at, LLVMValueRef pred); // by the warp
+  void (*mbarrier_expect)(struct emitter *e, LLVMValueRef at, unsigned bytes);
+  // A box of the map at `coords` (outermost dimension first) to `to`, counted by an mbarrier.
+  void (*map_copy)(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
+                   unsigned rank, const LLVMValueRef *coords);
+  void (*set_registers)(struct emitter *e, unsigned count, bool grows);
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                LLVMValueRef *ret);
@@ -325,6 +339,7 @@ bool emit_reduce(struct emitter *e, MlirOperation op);
 bool emit_scan(struct emitter *e, MlirOperation op);
 bool emit_local_alloc(struct emitter *e, MlirOperation op);
 bool emit_local_index(struct emitter *e, MlirOperation op);
+bool emit_ring(struct emitter *e, MlirOperation op); // emit_ring.c
 bool emit_local_trans(struct emitter *e, MlirOperation op);
 bool emit_local_load(struct emitter *e, MlirOperation op);
 bool emit_local_store(struct emitter *e, MlirOperation op);

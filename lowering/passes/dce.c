@@ -125,7 +125,7 @@ static bool has_effect(struct ir_context *c, MlirOperation op) {
   enum op_id id = op_id(c, op);
   if (id == OP_TILE_LOAD)
     return op_attr_bool(op, "is_volatile");
-  if (id == OP_TILE_DESCRIPTOR_LOAD || id == OP_TILE_DESCRIPTOR_GATHER)
+  if (id == OP_TILE_DESCRIPTOR_LOAD || id == OP_TILE_DESCRIPTOR_GATHER || id == OP_TILE_MAP_LOAD)
     return false;
   return id == OP_FUNC_RETURN || id == OP_SCF_WHILE ||
          (op_flags(c, op) & (OP_READ | OP_WRITE | OP_EFFECT)) != 0;

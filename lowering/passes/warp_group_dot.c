@@ -15,8 +15,8 @@
 //                                        warp_group_dot_wait {pending = 0}
 //
 // Its operands have to be in buffers that the next iteration does not write before its last
-// product. Products of 8-bit floats whose sums are promoted (dot_promotion.h) are complete when
-// they end.
+// product: slots of rings that specialize-warps made are released one iteration later then.
+// Products of 8-bit floats whose sums are promoted (dot_promotion.h) are complete when they end.
 #include "base/vec.h"
 #include "base/wgmma.h"
 #include "lowering/analysis/dot_promotion.h"
@@ -25,7 +25,7 @@
 #include "lowering/analysis/loop_accumulator.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/pass.h"
-#include "mlir-dialects/build.h"
+#include "mlir-dialects/rings.h"
 
 struct state {
   struct pass_context *p;
@@ -140,13 +140,36 @@ static bool ring_is_left_alone(struct state *s, MlirOperation loop, MlirValue ri
   return true;
 }
 
-static bool may_read_in_flight(struct state *s, MlirOperation loop, MlirValue operand,
-                               MlirOperation last) {
+// The local_index whose buffer the operand is; null if it is none.
+static MlirOperation index_of(struct state *s, MlirValue operand) {
   MlirOperation index = value_def(operand);
   while (!mlirOperationIsNull(index) && op_is(s->c, index, OP_GPU_LOCAL_TRANS))
     index = value_def(mlirOperationGetOperand(index, 0));
-  if (mlirOperationIsNull(index) || !op_is(s->c, index, OP_GPU_LOCAL_INDEX) ||
-      op_attr_int(index, "phase", -1) != 0 || !is_in(loop, index))
+  bool is_index = !mlirOperationIsNull(index) && op_is(s->c, index, OP_GPU_LOCAL_INDEX);
+  return is_index ? index : (MlirOperation){NULL};
+}
+
+// The ring_full that the operand's slot is from; null if it is not in such a ring.
+static MlirOperation slot_of(struct state *s, MlirValue operand) {
+  MlirOperation index = index_of(s, operand);
+  if (mlirOperationIsNull(index))
+    return index;
+  MlirOperation full = value_def(mlirOperationGetOperand(index, 1));
+  bool is_full = !mlirOperationIsNull(full) && op_is(s->c, full, OP_GPU_RING_FULL);
+  return is_full ? full : (MlirOperation){NULL};
+}
+
+// A slot can be held for one more iteration.
+static bool may_hold(MlirOperation loop, MlirOperation slot) {
+  return is_in(loop, slot) && op_attr_int(slot, "slots", 1) > 1;
+}
+
+static bool may_read_in_flight(struct state *s, MlirOperation loop, MlirValue operand,
+                               MlirOperation last) {
+  MlirOperation slot = slot_of(s, operand), index = index_of(s, operand);
+  if (!mlirOperationIsNull(slot))
+    return may_hold(loop, slot);
+  if (mlirOperationIsNull(index) || op_attr_int(index, "phase", -1) != 0 || !is_in(loop, index))
     return false;
   MlirValue ring = mlirOperationGetOperand(index, 0);
   MlirOperation alloc = value_def(ring);
@@ -169,6 +192,27 @@ static void wait_behind(struct state *s, MlirOperation loop, intptr_t carried) {
   mlirOperationSetOperand(mlirOpResultGetOwner(complete), 0, sum);
 }
 
+// The slots that the product reads are released when the next product was issued; the last ones
+// after the loop, when it is complete.
+static void hold_slots(struct state *s, MlirOperation loop, MlirOperation product) {
+  for (intptr_t i = 0; i < 2; i++) {
+    MlirOperation slot = slot_of(s, mlirOperationGetOperand(product, i));
+    if (mlirOperationIsNull(slot))
+      continue;
+    struct ring_ref ring = {mlirOperationGetOperand(slot, 0), (int32_t)op_attr_int(slot, "ring", 0),
+                            (int32_t)op_attr_int(slot, "slots", 1)};
+    for (MlirOperation op = mlirOperationGetNextInBlock(slot); !mlirOperationIsNull(op);
+         op = mlirOperationGetNextInBlock(op))
+      if (op_is(s->c, op, OP_GPU_RING_RELEASE) && op_attr_int(op, "ring", -1) == ring.number &&
+          op_attr_int(op, "keep", 0) == 0) {
+        mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("keep"),
+                                        attr_i32(s->c, 1));
+        struct builder b = builder_after(s->c, loop);
+        build_ring_release(&b, &ring, 0);
+      }
+  }
+}
+
 static bool is_promoted(MlirOperation product) {
   return !mlirAttributeIsNull(op_attr(product, "promoted_every"));
 }
@@ -187,6 +231,7 @@ static void keep_in_flight(struct state *s, MlirOperation loop) {
   for (size_t i = in_flight.len; i-- > 0;) {
     mlirOperationSetAttributeByName(in_flight.at[i], mlirStringRefCreateFromCString("pending"),
                                     attr_i32(s->c, pending));
+    hold_slots(s, loop, in_flight.at[i]);
     wait_behind(s, loop, loop_accumulator(loop, in_flight.at[i]));
   }
 }

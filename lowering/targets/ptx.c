@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-enum { PTX_KERNEL_CALLING_CONVENTION = 71, SHARED_SPACE = 3 };
+enum { PTX_KERNEL_CALLING_CONVENTION = 71, SHARED_SPACE = 3, COMPUTING_BARRIER = 1 };
 
 // ---- attributes ----
 
@@ -37,24 +37,27 @@ static LLVMValueRef with_range(struct emitter *e, LLVMValueRef call, uint32_t en
 
 static void begin_function(struct emitter *e) {
   e->thread_id = with_range(e, intrinsic(e, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL),
-                            32 * e->num_warps);
+                            kernel_info_threads(e->info));
   e->lane = LLVMBuildAnd(e->b, e->thread_id, const_i32(e, 31), "lane");
   e->warp = LLVMBuildLShr(e->b, e->thread_id, const_i32(e, LANE_BITS), "warp");
 }
 
 static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
   const struct kernel_info *info = e->info;
-  LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, info->param_count + 1);
+  uint32_t n = info->param_count;
+  LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, n + info->map_count + 1);
   for (uint32_t i = 0; i < info->param_count; i++) {
     const struct kernel_param *p = &info->params[i];
     types[i] = p->is_pointer ? e->ptr : p->dtype == DTYPE_I1 ? e->i8 : type_of_dtype(e, p->dtype);
   }
+  for (uint32_t i = 0; i < info->map_count; i++)
+    types[n + i] = e->generic_ptr;
   LLVMTypeRef type =
-      LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), types, info->param_count, false);
+      LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), types, n + info->map_count, false);
   e->function = LLVMAddFunction(e->module, info->name, type);
   LLVMSetFunctionCallConv(e->function, PTX_KERNEL_CALLING_CONVENTION);
   add_enum_attribute(e, LLVMAttributeFunctionIndex, "nounwind", 0);
-  add_text_attribute(e, "nvvm.reqntid", arena_printf(e->arena, "%u", 32 * e->num_warps));
+  add_text_attribute(e, "nvvm.reqntid", arena_printf(e->arena, "%u", kernel_info_threads(info)));
   MlirOperation module = mlirOperationGetParentOperation(e->kernel);
   int64_t registers = op_attr_int(module, "tilegpu.max_registers", 0);
   if (registers)
@@ -72,6 +75,7 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
                       ? LLVMBuildICmp(e->b, LLVMIntNE, arg, const_int(e->i8, 0), "")
                       : arg;
   }
+  ptx_begin_maps(e);
   begin_function(e);
 }
 
@@ -135,7 +139,13 @@ static LLVMValueRef reduce_warp(struct emitter *e, enum op_id id, LLVMValueRef v
   return narrow ? LLVMBuildTrunc(e->b, value, type, "") : value;
 }
 
+// Of the warps that compute: producers do not take part.
 static void barrier(struct emitter *e) {
+  if (e->info->producer_warps) {
+    LLVMValueRef args[] = {const_i32(e, COMPUTING_BARRIER), const_i32(e, 32 * e->num_warps)};
+    intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.count", 0, NULL, 2, args);
+    return;
+  }
   LLVMValueRef id = const_i32(e, 0);
   intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &id);
 }
@@ -147,7 +157,8 @@ static LLVMValueRef shared_base(struct emitter *e) {
   if (!global) {
     global = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(e->i8, 0), name, SHARED_SPACE);
     LLVMSetLinkage(global, LLVMExternalLinkage);
-    LLVMSetAlignment(global, e->has_warp_group_dots ? 1024 : 128); // of swizzles
+    LLVMSetAlignment(global,
+                     e->has_warp_group_dots || e->info->map_count ? 1024 : 128); // of swizzles
   }
   return global;
 }
@@ -330,6 +341,13 @@ const struct target_hooks ptx_hooks = {
     .mma = ptx_mma,
     .warp_group_asm = ptx_warp_group_asm,
     .async_proxy_fence = ptx_async_proxy_fence,
+    .mbarrier_init = ptx_mbarrier_init,
+    .mbarriers_ready = ptx_mbarriers_ready,
+    .mbarrier_wait = ptx_mbarrier_wait,
+    .mbarrier_arrive = ptx_mbarrier_arrive,
+    .mbarrier_expect = ptx_mbarrier_expect,
+    .map_copy = ptx_map_copy,
+    .set_registers = ptx_set_registers,
     .async_copy = ptx_async_copy,
     .async_commit = ptx_async_commit,
     .async_wait = ptx_async_wait,

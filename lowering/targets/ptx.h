@@ -24,6 +24,17 @@ LLVMValueRef ptx_warp_group_asm(struct emitter *e, const char *text, const char 
                                 LLVMTypeRef result, LLVMValueRef *args, unsigned n);
 void ptx_async_proxy_fence(struct emitter *e);
 
+// Adds the tensor maps to the kernel's parameters, after the others, and sets e->maps.
+void ptx_begin_maps(struct emitter *e);
+void ptx_mbarrier_init(struct emitter *e, LLVMValueRef at, unsigned arrivals);
+void ptx_mbarriers_ready(struct emitter *e);
+void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity);
+void ptx_mbarrier_arrive(struct emitter *e, LLVMValueRef at, LLVMValueRef pred);
+void ptx_mbarrier_expect(struct emitter *e, LLVMValueRef at, unsigned bytes);
+void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
+                  unsigned rank, const LLVMValueRef *coords);
+void ptx_set_registers(struct emitter *e, unsigned count, bool grows);
+
 void ptx_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to);
 void ptx_async_commit(struct emitter *e);
 void ptx_async_wait(struct emitter *e, unsigned pending);

@@ -53,7 +53,8 @@ struct simulated_launch_context {
   struct simulated_device *device;
   const struct kernel_info *info;
   void *const *values;
-  size_t shared_bytes; // of a CTA
+  const void *const *all_values; // with the tensor maps
+  size_t shared_bytes;           // of a CTA
 };
 // Keeps the violation in the device; the callback of sim_launch.violation, whose `user` is
 // `context`.

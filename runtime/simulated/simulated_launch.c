@@ -59,9 +59,9 @@ static tile_status parse(struct loaded *l, const struct kernel_info *info, const
   l->kernel = sim_module_kernel(module, info->name);
   if (!l->kernel)
     return status_set(TILE_NOT_FOUND, "the PTX has no kernel `%s`", info->name);
-  if (info->params && info->param_count != l->kernel->param_count)
+  if (info->params && info->param_count + info->map_count != l->kernel->param_count)
     return status_set(TILE_INTERNAL, "the PTX of kernel `%s` has %u parameters, not %u", info->name,
-                      l->kernel->param_count, info->param_count);
+                      l->kernel->param_count, info->param_count + info->map_count);
   return TILE_OK;
 }
 
@@ -134,9 +134,9 @@ static enum sim_status run(struct simulated_launch_context *c, const struct sim_
   struct sim_launch l = {
       .kernel = kernel,
       .grid = {grid.x, grid.y, grid.z},
-      .block = {32 * c->info->num_warps, 1, 1},
+      .block = {kernel_info_threads(c->info), 1, 1},
       .dynamic_shared_bytes = c->info->shared_bytes,
-      .values = (const void *const *)c->values,
+      .values = c->all_values,
       .buffers = d->buffers,
       .buffer_count = d->buffer_count,
       .check = check,
@@ -174,14 +174,60 @@ static tile_status status_of(enum sim_status status, const struct simulated_laun
   return status_set(TILE_CHECK_FAILED, "%s", text);
 }
 
+static tile_status encode_map(UNUSED void *device, const struct launch_map *map,
+                              struct map_bytes *ret) {
+  char why[160];
+  struct sim_tensor t = {.type = (enum sim_tensor_type)map->type,
+                         .rank = map->rank,
+                         .address = map->address,
+                         .element_strides = {1, 1, 1, 1, 1},
+                         .swizzle = (enum sim_swizzle)map->swizzle,
+                         .fill_nan = map->pads_nan};
+  for (unsigned i = 0; i < map->rank; i++) {
+    t.sizes[i] = map->sizes[i];
+    t.box[i] = map->box[i];
+    if (i)
+      t.strides[i - 1] = map->strides[i - 1];
+  }
+  return sim_tensor_map_encode(&t, ret->at, why, sizeof why)
+             ? TILE_OK
+             : status_set(TILE_INVALID_ARGUMENT, "a tensor map is refused: %s", why);
+}
+
+// The arguments, and behind them the encoded maps.
+static tile_status all_values(struct module *m, void *const *values, struct map_bytes *maps,
+                              const void ***ret) {
+  const struct kernel_info *info = m->info;
+  tile_status s = launch_maps_encode(m->maps, info, values, encode_map, NULL, maps);
+  if (s != TILE_OK)
+    return s;
+  const void **all = memory_zeroed(info->param_count + info->map_count, sizeof *all);
+  if (!all)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", info->name);
+  for (uint32_t i = 0; i < info->param_count; i++)
+    all[i] = values[i];
+  for (uint32_t i = 0; i < info->map_count; i++)
+    all[info->param_count + i] = &maps[i];
+  *ret = all;
+  return TILE_OK;
+}
+
 tile_status simulated_launch(struct module *m, UNUSED void *stream, tile_grid grid,
                              void *const *values, bool check) {
   struct simulated_device *d = simulated_of(m->device);
   const struct loaded *l = m->handle;
+  struct map_bytes maps[KERNEL_MAX_MAPS];
+  const void **all = NULL;
+  if (m->info->map_count) {
+    tile_status s = all_values(m, values, maps, &all);
+    if (s != TILE_OK)
+      return s;
+  }
   struct simulated_launch_context c = {
       .device = d,
       .info = m->info,
       .values = values,
+      .all_values = all ? all : (const void *const *)values,
       .shared_bytes = l->kernel->static_shared_bytes + m->info->shared_bytes,
   };
   struct sim_report report = {0};
@@ -193,5 +239,6 @@ tile_status simulated_launch(struct module *m, UNUSED void *stream, tile_grid gr
             (unsigned long long)report.lane_instructions);
   tile_status s = status_of(status, &c, &report);
   pthread_mutex_unlock(&d->lock);
+  free(all);
   return s;
 }

@@ -10,7 +10,7 @@ check "--version" 0 '^tilec [0-9]+\.[0-9]+\.[0-9]+' --version
 check "--version --json" 0 '^\{"version": "' --version --json
 check "--list-passes" 0 '^coalesce +[a-z]
 ^assign-layouts ' --list-passes
-check "--list-passes --json" 0 '^\[\{"name": "rewrite-descriptors", "doc": "' --list-passes --json
+check "--list-passes --json" 0 '^\[\{"name": "use-tensor-maps", "doc": "' --list-passes --json
 check "--doctor" 0 'compiler +
 cpu +' --doctor
 check "--doctor --json" 0 '^\[\{"level": "ok", "topic": "compiler"' --doctor --json

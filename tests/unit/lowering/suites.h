@@ -40,6 +40,8 @@
   X(pass_manager)                                                                                  \
   X(pass_soundness)                                                                                \
   X(performance)                                                                                   \
+  X(launch_value)                                                                                  \
+  X(producer_slice)                                                                                \
   X(provenance)                                                                                    \
   X(reduced_axes)                                                                                  \
   X(registers)                                                                                     \

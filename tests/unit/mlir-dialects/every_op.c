@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module that uses every op of the table at least once, created with the builders.
 #include "mlir-dialects/descriptor.h"
+#include "mlir-dialects/rings.h"
 #include "suites.h"
 
 #define NONE ((MlirValue){NULL})
@@ -233,6 +234,51 @@ static void dots(struct builder *b, MlirValue ptr) {
                         (int32_t[]){0, 8});
 }
 
+static struct launch_expr number(struct arena *a, int64_t n) {
+  struct launch_expr e = {1, arena_new(a, struct launch_term)};
+  e.terms[0] = (struct launch_term){LAUNCH_CONST, n};
+  return e;
+}
+
+// Maps read back as they were added; equal ones are one.
+static void rings(struct builder *b, MlirModule m, MlirValue n) {
+  struct ir_context *c = b->c;
+  MlirOperation module = mlirModuleGetOperation(m);
+  struct launch_term product[] = {{LAUNCH_PARAM, 1}, {LAUNCH_CONST, -3}, {LAUNCH_MUL, 0}};
+  struct kernel_map map = {.dtype = DTYPE_F16, .rank = 2, .box = {16, 32}, .swizzle = 64};
+  map.offset = number(c->arena, 8);
+  map.sizes[0] = (struct launch_expr){3, product};
+  map.sizes[1] = map.strides[0] = number(c->arena, 64);
+  ck_assert_uint_eq(module_map_add(c, module, &map), 0);
+  ck_assert_uint_eq(module_map_add(c, module, &map), 0);
+  map.pads_nan = true;
+  ck_assert_uint_eq(module_map_add(c, module, &map), 1);
+  ck_assert_uint_eq(module_map_count(module), 2);
+  struct kernel_map got;
+  ck_assert(module_map(c, module, 1, &got) && got.pads_nan && got.swizzle == 64);
+  ck_assert(got.sizes[0].count == 3 && got.sizes[0].terms[1].number == -3);
+  ck_assert(!module_map(c, module, 2, &got));
+
+  MlirAttribute rows =
+      parse_attr(c, "#tilegpu.nvmma_shared<{element_bits = 16, swizzle = 64, transposed = false}>");
+  MlirAttribute line =
+      parse_attr(c, "#tilegpu.shared<{max_phase = 1, order = [0], per_phase = 1, vec = 1}>");
+  int64_t shape[] = {16, 32}, count = 8;
+  MlirType half = mlir_of_dtype(c, DTYPE_F16), i64 = mlir_of_dtype(c, DTYPE_I64);
+  MlirValue offsets[] = {n, n};
+  build_map_load(b, 1, 2, offsets, tensor_type(2, shape, half, NONE_ATTR));
+  MlirValue buffers = build_local_ring(b, tensor_type(2, shape, half, rows), 3);
+  struct ring_ref ring = {build_local_alloc(b, NONE, tensor_type(1, &count, i64, line)), 0, 3};
+  build_ring_init(b, &ring);
+  build_is_producer(b, false);
+  build_set_registers(b, 40, false);
+  MlirValue slot = build_ring_empty(b, &ring, 1024);
+  build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets);
+  build_ring_full(b, &ring);
+  build_ring_release(b, &ring, 1);
+  build_ring_end(b, buffers);
+}
+
 // A private function of `n` scalars to the first `results` of them.
 static void combine(struct ir_context *c, MlirModule m, const char *name, unsigned n,
                     const MlirType *types, unsigned results, MlirLocation loc) {
@@ -288,6 +334,7 @@ MlirModule every_op(struct ir_context *c) {
   collectives(&b, range, floats, mask);
   shared(&b);
   dots(&b, ptr);
+  rings(&b, m, n);
   MlirValue one = build_const_float(&b, f32, 1);
   build_call(&b, "same", 1, &one, 1, &f32, &one);
   build_return(&b, 0, NULL);

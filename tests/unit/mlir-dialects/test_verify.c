@@ -28,6 +28,7 @@
 #define NO_RESULT_ASM                                                                              \
   "operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, "             \
   "resultSegmentSizes = array<i32: 0, 0, 0, 0, 0, 0, 0, 0>"
+#define G "!tilegpu.memdesc<tensor<8xi64, " S ">>"
 #define S "#tilegpu.shared<{max_phase = 1, order = [0], per_phase = 1, vec = 1}>"
 
 // One op on these arguments, and words of the complaint about it.
@@ -295,21 +296,43 @@ static const struct wrong wrongs[] = {
          "1, 1, 0, 1, 1") " : "
                           "(!tile.ptr<f32>, i64, tensor<32xi32>, i32) -> tensor<32x8xf32>",
      "a stride for each but the last"},
+    {"%r = \"tile.map_load\"(%i) {map = 0 : i32} : (i32) -> tensor<8xf32>", "needs map 0"},
+    {"%r = \"tile.map_load\"(%i) {map = 0 : i32} : (i32) -> tensor<4x8xf32>",
+     "an offset for each dimension"},
+    {"\"tilegpu.set_registers\"() {count = 42 : i32, grows = true} : () -> ()",
+     "cannot set 42 registers"},
+    {"\"tilegpu.ring_init\"(%s) {ring = 0 : i32, slots = 3 : i32} : "
+     "(!tilegpu.memdesc<tensor<32xf32, " S ">>) -> ()",
+     "two i64 for each slot"},
+    {"\"tilegpu.ring_init\"(%g) {ring = 0 : i32, slots = 5 : i32} : (" G ") -> ()",
+     "two i64 for each slot"},
+    {"\"tilegpu.ring_init\"(%g) {ring = 0 : i32, slots = 0 : i32} : (" G ") -> ()",
+     "cannot have 0 `slots`"},
+    {"\"tilegpu.ring_release\"(%g) {ring = 0 : i32, slots = 3 : i32, keep = 3 : i32} : (" G
+     ") -> ()",
+     "cannot keep 3 slots"},
+    {"%r = \"tilegpu.ring_empty\"(%g) {ring = 0 : i32, slots = 3 : i32, bytes = 1048576 : i32} : "
+     "(" G ") -> i32",
+     "cannot have 1048576 `bytes`"},
+    {"\"tilegpu.ring_end\"(%i) : (i32) -> ()", "needs a buffer"},
+    {"\"tilegpu.map_copy\"(%s, %g, %i, %i) {ring = 0 : i32, slots = 3 : i32, map = 0 : i32} : "
+     "(!tilegpu.memdesc<tensor<32xf32, " S ">>, " G ", i32, i32) -> ()",
+     "needs map 0"},
 };
 
 // The functions that the op may name stand behind it.
 static void check_wrong(const struct wrong *w) {
   struct session s = session_open();
-  const char *text =
-      arena_printf(s.arena,
-                   "func.func @f(%%x: f32, %%h: f16, %%i: i32, %%b: i1, %%t: tensor<32xf32>, %%o: "
-                   "tensor<32xi32>, %%m: tensor<32xi1>, %%p: " P ", %%t2: tensor<4x8xf32>, %%l: "
-                   "tensor<32xf32, " A ">, %%l2: tensor<4x8xf32, " AA ">, %%p1: !tile.ptr<i1>, "
-                   "%%q: !tile.ptr<f32>, %%qi: !tile.ptr<i32>, %%w: i64, "
-                   "%%s: !tilegpu.memdesc<tensor<32xf32, " S ">>) {\n  %s\n  return\n}\n"
-                   "func.func private @add(%%x: f32, %%y: f32) -> f32 {\n  return %%x : f32\n}\n"
-                   "func.func private @neg(%%x: f32) -> f32 {\n  return %%x : f32\n}\n",
-                   w->op);
+  const char *text = arena_printf(
+      s.arena,
+      "func.func @f(%%x: f32, %%h: f16, %%i: i32, %%b: i1, %%t: tensor<32xf32>, %%o: "
+      "tensor<32xi32>, %%m: tensor<32xi1>, %%p: " P ", %%t2: tensor<4x8xf32>, %%l: "
+      "tensor<32xf32, " A ">, %%l2: tensor<4x8xf32, " AA ">, %%p1: !tile.ptr<i1>, "
+      "%%q: !tile.ptr<f32>, %%qi: !tile.ptr<i32>, %%w: i64, "
+      "%%s: !tilegpu.memdesc<tensor<32xf32, " S ">>, %%g: " G ") {\n  %s\n  return\n}\n"
+      "func.func private @add(%%x: f32, %%y: f32) -> f32 {\n  return %%x : f32\n}\n"
+      "func.func private @neg(%%x: f32) -> f32 {\n  return %%x : f32\n}\n",
+      w->op);
   MlirModule m = ir_parse(s.c, "wrong.mlir", str_from(text));
   ck_assert_msg(!mlirModuleIsNull(m), "%s: %s", w->op, diag_first_error(s.diag));
   ck_assert_msg(!ir_verify(s.c, mlirModuleGetOperation(m)), "%s is accepted", w->op);

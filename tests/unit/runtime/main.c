@@ -11,6 +11,7 @@ int main(void) {
   SRunner *r = srunner_create(suite_device());
   srunner_add_suite(r, suite_cuda());
   srunner_add_suite(r, suite_fiber());
+  srunner_add_suite(r, suite_launch_maps());
   srunner_add_suite(r, suite_replay());
   srunner_add_suite(r, suite_weights());
   srunner_add_suite(r, suite_cpu_cta());

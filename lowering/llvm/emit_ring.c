@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rings of buffers (mlir-dialects/rings.h). The positions of a ring are variables of each
+// thread, which LLVM makes registers: the slot and the parity of its phase. A slot's mbarrier is
+// full in phases of parity 0, 1, 0, ...; it is empty before its first phase, which a wait for the
+// phase before parity 0 finds true at once (PTX ISA, "mbarrier.try_wait").
+#include "lowering/llvm/emit.h"
+
+enum { MBARRIER_BYTES = 8 };
+
+// Of the one who waits.
+struct position {
+  LLVMValueRef slot, parity; // i32 variables
+};
+
+struct ring_positions {
+  int64_t number;
+  struct position put, get;
+  LLVMValueRef released, held; // the slot to release next; slots read and not released
+  struct ring_positions *next;
+};
+
+struct ring {
+  struct ring_positions *at;
+  uint32_t slots;
+  LLVMValueRef barriers; // address in shared memory, i32
+};
+
+static LLVMValueRef variable(struct emitter *e) {
+  LLVMValueRef v = LLVMBuildAlloca(e->entry, e->i32, "");
+  LLVMBuildStore(e->entry, const_i32(e, 0), v);
+  return v;
+}
+
+static struct ring_positions *positions_of(struct emitter *e, int64_t number) {
+  for (struct ring_positions *r = e->rings; r; r = r->next)
+    if (r->number == number)
+      return r;
+  struct ring_positions *r = arena_new(e->arena, struct ring_positions);
+  *r = (struct ring_positions){.number = number, .next = e->rings};
+  r->put = (struct position){variable(e), variable(e)};
+  r->get = (struct position){variable(e), variable(e)};
+  r->released = variable(e), r->held = variable(e);
+  e->rings = r;
+  return r;
+}
+
+static LLVMValueRef shared_address(struct emitter *e, LLVMValueRef offset) {
+  LLVMValueRef base = LLVMBuildPtrToInt(e->b, e->target->hooks->shared_base(e), e->i32, "");
+  return LLVMBuildAdd(e->b, base, offset, "");
+}
+
+static struct ring ring_of(struct emitter *e, MlirOperation op, intptr_t barriers) {
+  return (struct ring){.at = positions_of(e, op_attr_int(op, "ring", 0)),
+                       .slots = (uint32_t)op_attr_int(op, "slots", 1),
+                       .barriers = shared_address(e, operand_of(e, op, barriers)->at[0])};
+}
+
+static LLVMValueRef read_variable(struct emitter *e, LLVMValueRef v) {
+  return LLVMBuildLoad2(e->b, e->i32, v, "");
+}
+
+static LLVMValueRef full(struct emitter *e, const struct ring *r, LLVMValueRef slot) {
+  LLVMValueRef distance = LLVMBuildMul(e->b, slot, const_i32(e, MBARRIER_BYTES), "");
+  return LLVMBuildAdd(e->b, r->barriers, distance, "");
+}
+
+static LLVMValueRef empty(struct emitter *e, const struct ring *r, LLVMValueRef slot) {
+  return LLVMBuildAdd(e->b, full(e, r, slot), const_i32(e, MBARRIER_BYTES * r->slots), "");
+}
+
+// The slot after `slot`; *ret_wraps: it is the first.
+static LLVMValueRef after(struct emitter *e, const struct ring *r, LLVMValueRef slot,
+                          LLVMValueRef *ret_wraps) {
+  LLVMValueRef next = LLVMBuildAdd(e->b, slot, const_i32(e, 1), "");
+  *ret_wraps = LLVMBuildICmp(e->b, LLVMIntEQ, next, const_i32(e, r->slots), "");
+  return LLVMBuildSelect(e->b, *ret_wraps, const_i32(e, 0), next, "");
+}
+
+static void advance(struct emitter *e, const struct ring *r, const struct position *p,
+                    LLVMValueRef slot, LLVMValueRef parity) {
+  LLVMValueRef wraps, next = after(e, r, slot, &wraps);
+  LLVMBuildStore(e->b, next, p->slot);
+  LLVMBuildStore(e->b, LLVMBuildXor(e->b, parity, LLVMBuildZExt(e->b, wraps, e->i32, ""), ""),
+                 p->parity);
+}
+
+// ---- ops ----
+
+static void init(struct emitter *e, MlirOperation op) {
+  struct ring r = ring_of(e, op, 0);
+  struct branch br =
+      branch_begin(e, LLVMBuildICmp(e->b, LLVMIntEQ, e->thread_id, const_i32(e, 0), ""));
+  for (uint32_t i = 0; i < r.slots; i++) {
+    e->target->hooks->mbarrier_init(e, full(e, &r, const_i32(e, i)), 1);
+    e->target->hooks->mbarrier_init(e, empty(e, &r, const_i32(e, i)), e->num_warps);
+  }
+  branch_end(e, &br);
+  e->target->hooks->mbarriers_ready(e);
+}
+
+static void wait_empty(struct emitter *e, MlirOperation op) {
+  struct ring r = ring_of(e, op, 0);
+  LLVMValueRef slot = read_variable(e, r.at->put.slot), parity = read_variable(e, r.at->put.parity);
+  LLVMValueRef before = LLVMBuildXor(e->b, parity, const_i32(e, 1), "");
+  e->target->hooks->mbarrier_wait(e, empty(e, &r, slot), before);
+  e->target->hooks->mbarrier_expect(e, full(e, &r, slot), (unsigned)op_attr_int(op, "bytes", 0));
+  advance(e, &r, &r.at->put, slot, parity);
+  result_of(e, op, 0)->at[0] = slot;
+}
+
+static void wait_full(struct emitter *e, MlirOperation op) {
+  struct ring r = ring_of(e, op, 0);
+  LLVMValueRef slot = read_variable(e, r.at->get.slot), parity = read_variable(e, r.at->get.parity);
+  e->target->hooks->mbarrier_wait(e, full(e, &r, slot), parity);
+  advance(e, &r, &r.at->get, slot, parity);
+  LLVMValueRef held = read_variable(e, r.at->held);
+  LLVMBuildStore(e->b, LLVMBuildAdd(e->b, held, const_i32(e, 1), ""), r.at->held);
+  result_of(e, op, 0)->at[0] = slot;
+}
+
+// An iteration reads one slot, so at most one is above `keep`.
+static void release(struct emitter *e, MlirOperation op) {
+  struct ring r = ring_of(e, op, 0);
+  LLVMValueRef slot = read_variable(e, r.at->released), held = read_variable(e, r.at->held), wraps;
+  LLVMValueRef keep = const_i32(e, (uint32_t)op_attr_int(op, "keep", 0));
+  LLVMValueRef any = LLVMBuildICmp(e->b, LLVMIntUGT, held, keep, "");
+  LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, e->lane, const_i32(e, 0), "");
+  e->target->hooks->mbarrier_arrive(e, empty(e, &r, slot), LLVMBuildAnd(e->b, any, first, ""));
+  LLVMValueRef next = after(e, &r, slot, &wraps);
+  LLVMBuildStore(e->b, LLVMBuildSelect(e->b, any, next, slot, ""), r.at->released);
+  LLVMBuildStore(e->b, LLVMBuildSub(e->b, held, LLVMBuildZExt(e->b, any, e->i32, ""), ""),
+                 r.at->held);
+}
+
+// The inner dimension in boxes of one swizzle each, rows together (layouts/shared.c).
+static void copy(struct emitter *e, MlirOperation op) {
+  struct ring r = ring_of(e, op, 1);
+  const struct kernel_map *map = &e->info->maps[op_attr_int(op, "map", 0)];
+  MlirType tile = memdesc_tile(e->c, operand_type(op, 0));
+  LLVMValueRef to = shared_address(e, operand_of(e, op, 0)->at[0]);
+  LLVMValueRef coords[KERNEL_MAP_RANK], first = NULL;
+  uint32_t inner = map->rank - 1, width = map->box[inner], rows = 1;
+  for (uint32_t i = 0; i < map->rank; i++)
+    coords[i] = operand_of(e, op, 3 + (intptr_t)i)->at[0];
+  for (uint32_t i = 0; i < inner; i++)
+    rows *= map->box[i];
+  first = coords[inner];
+  uint32_t bytes = rows * width * dtype_bytes(map->dtype);
+  LLVMValueRef mbarrier = full(e, &r, operand_of(e, op, 2)->at[0]);
+  for (uint32_t k = 0; k * width < tensor_dim(tile, inner); k++) {
+    coords[inner] = LLVMBuildAdd(e->b, first, const_i32(e, k * width), "");
+    e->target->hooks->map_copy(e, e->maps[op_attr_int(op, "map", 0)],
+                               LLVMBuildAdd(e->b, to, const_i32(e, k * bytes), ""), mbarrier,
+                               map->rank, coords);
+  }
+}
+
+static void is_producer(struct emitter *e, MlirOperation op) {
+  LLVMIntPredicate how = op_attr_bool(op, "leader") ? LLVMIntEQ : LLVMIntUGE;
+  result_of(e, op, 0)->at[0] =
+      LLVMBuildICmp(e->b, how, e->thread_id, const_i32(e, 32 * e->num_warps), "");
+}
+
+bool emit_ring(struct emitter *e, MlirOperation op) {
+  if (!e->target->has_tma)
+    return emit_unsupported(e, op, "this target has no TMA");
+  e->uses_collectives = true;
+  switch (op_id(e->c, op)) {
+  case OP_GPU_IS_PRODUCER: is_producer(e, op); break;
+  case OP_GPU_SET_REGISTERS:
+    e->target->hooks->set_registers(e, (unsigned)op_attr_int(op, "count", 0),
+                                    op_attr_bool(op, "grows"));
+    break;
+  case OP_GPU_RING_INIT: init(e, op); break;
+  case OP_GPU_RING_EMPTY: wait_empty(e, op); break;
+  case OP_GPU_RING_FULL: wait_full(e, op); break;
+  case OP_GPU_RING_RELEASE: release(e, op); break;
+  default: copy(e, op); break;
+  }
+  return true;
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// specialize-warps: loads through tensor maps are issued by a warpgroup of their own, the producer,
+// which runs ahead of the warps that compute by as many iterations as a ring has slots (Tawa, arXiv
+// 2510.14719). The ring goes on over all loops around the load: in a persistent kernel the producer
+// fills slots for the next tile while the others finish this one.
+//
+//   func {                                 func {
+//     for %i {                               ring_init
+//       %x = map_load(%i) {map = 0}          if is_producer {
+//       dot %x, ...                  ->        for %i { %s = ring_empty   map_copy(%i) ->
+//       buffer[%s] }
+//     }                                      } else {
+//     store ...                                for %i { %s = ring_full   %x = local_load buffer[%s]
+//   }                                                   dot %x, ...      ring_release }
+//                                              store ...
+//                                            } }
+//
+// Operands of one product share a ring, and so one wait. The producer's code is a copy of the
+// kernel without effects, of which dce leaves what the copies need (producer_slice.h).
+#include "base/vec.h"
+#include "base/wgmma.h"
+#include "layouts/attr.h"
+#include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/liveness.h"
+#include "lowering/pass.h"
+#include "lowering/plan/loop_buffers.h"
+#include "lowering/plan/loop_loads.h"
+#include "mlir-dialects/rings.h"
+
+enum {
+  PRODUCER_WARPS = WGMMA_WARPS, // a warpgroup, for setmaxnreg
+  LEAST_SLOTS = 2,              // so that a product can stay in flight
+  PRODUCER_REGISTERS = 40,
+  MAX_REGISTERS = 240,    // of a thread that computes
+  SM_REGISTERS = 65536,   //
+  MANY_ACCUMULATORS = 64, // of a thread: fewer leave registers enough to all warps
+  SWIZZLE = 128,          // bytes: the widest
+  MAX_RING_LOADS = 2      // operands of a product
+};
+
+struct ring_load {
+  MlirOperation op, copy; // map_load of the warps that compute, and of the producer
+  MlirValue buffers;
+  uint32_t map;
+};
+
+struct ring {
+  struct ring_ref ref;
+  MlirOperation product;
+  struct ring_load loads[MAX_RING_LOADS];
+  unsigned count;
+  uint32_t bytes; // of a slot
+};
+
+struct state {
+  struct pass_context *p;
+  struct ir_context *c;
+  MlirOperation module, kernel;
+  VEC(MlirOperation) loads, copies; // in program order
+  VEC(struct ring) rings;
+  struct kernel_map *maps; // of the loads
+};
+
+static bool collect(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (op_is(s->c, op, OP_TILE_MAP_LOAD))
+    vec_push(s->p->scratch, &s->loads, op);
+  return true;
+}
+
+static bool collect_copy(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (op_is(s->c, op, OP_TILE_MAP_LOAD))
+    vec_push(s->p->scratch, &s->copies, op);
+  return true;
+}
+
+// ---- rings ----
+
+// The first product of the load's block that the tile reaches; null if there is none.
+static MlirOperation product_of(struct state *s, MlirValue v) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (op_is(s->c, user, OP_TILE_DOT))
+      return user;
+    for (intptr_t i = 0; i < mlirOperationGetNumResults(user); i++) {
+      MlirOperation found = product_of(s, mlirOperationGetResult(user, i));
+      if (!mlirOperationIsNull(found))
+        return found;
+    }
+  }
+  return (MlirOperation){NULL};
+}
+
+static struct ring *ring_for(struct state *s, MlirOperation load) {
+  MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
+  for (size_t i = 0; i < s->rings.len && !mlirOperationIsNull(product); i++) {
+    struct ring *r = &s->rings.at[i];
+    if (mlirOperationEqual(r->product, product) && r->count < MAX_RING_LOADS &&
+        mlirBlockEqual(mlirOperationGetBlock(r->loads[0].op), mlirOperationGetBlock(load)))
+      return r;
+  }
+  bool asked;
+  MlirOperation loop = op_loop_around(s->c, load);
+  unsigned stages = loop_stages(s->c, loop, s->p->num_stages, &asked);
+  struct ring r = {.product = product, .ref.number = (int32_t)s->rings.len};
+  r.ref.slots = (int32_t)(stages < LEAST_SLOTS ? LEAST_SLOTS : stages);
+  vec_push(s->p->scratch, &s->rings, r);
+  return &s->rings.at[s->rings.len - 1];
+}
+
+// The layout that the product's descriptors have if rows of memory are rows of the buffer; else
+// one that TMA writes.
+static MlirAttribute buffer_layout(struct state *s, MlirOperation load) {
+  MlirType tile = mlirValueGetType(mlirOperationGetResult(load, 0));
+  MlirAttribute wanted = loop_buffer_layout(s->c, s->p->target, load);
+  const struct encoding *e = encoding_of_attr(s->c, wanted);
+  if (e && e->kind == ENC_NVMMA_SHARED && !e->nvmma.transposed)
+    return wanted;
+  struct encoding own = {.kind = ENC_NVMMA_SHARED, .rank = 2};
+  unsigned bits = type_bits(s->c, element_type(tile));
+  int64_t inner = tensor_dim(tile, 1) * bits / 8;
+  own.nvmma.swizzle = inner < SWIZZLE ? (uint32_t)inner : SWIZZLE;
+  own.nvmma.element_bits = bits;
+  return encoding_attr(s->c, &own);
+}
+
+// Takes the maps from the module: those that copies use are added again.
+static void take_maps(struct state *s) {
+  uint32_t n = module_map_count(s->module);
+  s->maps = arena_array(s->p->scratch, struct kernel_map, n + 1);
+  for (uint32_t i = 0; i < n; i++)
+    if (!module_map(s->c, s->module, i, &s->maps[i]))
+      s->maps[i] = (struct kernel_map){.rank = 1}; // the verifier refuses loads by it
+  mlirOperationRemoveAttributeByName(s->module, mlirStringRefCreateFromCString("tile.maps"));
+}
+
+// The map with the box and the swizzle of the buffer: rows of one swizzle.
+static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout) {
+  const struct encoding *e = encoding_of_attr(s->c, layout);
+  struct kernel_map map = s->maps[op_attr_int(load, "map", 0)];
+  map.swizzle = e->nvmma.swizzle;
+  map.box[map.rank - 1] = e->nvmma.swizzle * 8 / e->nvmma.element_bits;
+  return module_map_add(s->c, s->module, &map);
+}
+
+static uint32_t next_pow2(uint32_t n) {
+  uint32_t p = 1;
+  while (p < n)
+    p *= 2;
+  return p;
+}
+
+static MlirValue build_barriers(struct state *s, struct builder *b, int32_t slots) {
+  struct encoding e = {.kind = ENC_SHARED, .rank = 1};
+  e.shared.vec = e.shared.per_phase = e.shared.max_phase = 1;
+  int64_t count = 2 * next_pow2((uint32_t)slots);
+  MlirType type = tensor_type(1, &count, mlir_of_dtype(s->c, DTYPE_I64), encoding_attr(s->c, &e));
+  return build_local_alloc(b, (MlirValue){NULL}, type);
+}
+
+static void add_load(struct state *s, struct builder *b, MlirOperation load) {
+  struct ring *r = ring_for(s, load);
+  MlirType tile = mlirValueGetType(mlirOperationGetResult(load, 0));
+  MlirAttribute layout = buffer_layout(s, load);
+  b->loc = mlirOperationGetLocation(load);
+  struct ring_load l = {.op = load, .map = map_for(s, load, layout)};
+  l.buffers = build_local_ring(b, type_with_encoding(tile, layout), r->ref.slots);
+  r->bytes += (uint32_t)(tensor_numel(tile) * type_bits(s->c, element_type(tile)) / 8);
+  r->loads[r->count++] = l;
+}
+
+// ---- the producer ----
+
+struct remap {
+  struct map values; // MlirValue.ptr -> MlirValue * of the copy
+};
+
+static bool remap_operands(MlirOperation op, void *user) {
+  const struct remap *m = user;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++) {
+    const MlirValue *to = ptrmap_get(&m->values, mlirOperationGetOperand(op, i).ptr);
+    if (to)
+      mlirOperationSetOperand(op, i, *to);
+  }
+  return true;
+}
+
+// Copies of the ops from `first` up to the block's terminator.
+static void clone_ops(struct state *s, MlirOperation first, MlirBlock to) {
+  struct remap m = {0};
+  MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(first));
+  for (MlirOperation op = first; !mlirOperationEqual(op, end);
+       op = mlirOperationGetNextInBlock(op)) {
+    MlirOperation copy = mlirOperationClone(op);
+    ir_walk(copy, remap_operands, &m);
+    mlirBlockAppendOwnedOperation(to, copy);
+    for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+      MlirValue *v = arena_new(s->p->scratch, MlirValue);
+      *v = mlirOperationGetResult(copy, i);
+      ptrmap_put(s->p->scratch, &m.values, mlirOperationGetResult(op, i).ptr, v);
+    }
+  }
+}
+
+// A value for results that nothing live uses.
+static MlirValue any_value(struct builder *b, MlirType type) {
+  MlirType element = type_is_tensor(type) ? element_type(type) : type;
+  MlirType i64 = mlir_of_dtype(b->c, DTYPE_I64);
+  if (!type_is_ptr(b->c, element))
+    return mlirTypeIsAFloat(element) ? build_const_float(b, type, 0) : build_const_int(b, type, 0);
+  MlirType integers = type_is_tensor(type) ? type_with_element(type, i64) : i64;
+  return build_cast(b, OP_TILE_INT_TO_PTR, build_const_int(b, integers, 0), type);
+}
+
+static void drop(struct state *s, MlirOperation op) {
+  struct builder b = builder_before(s->c, op);
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue v = mlirOperationGetResult(op, i);
+    if (value_has_uses(v))
+      value_replace(v, any_value(&b, mlirValueGetType(v)));
+  }
+  op_erase(op);
+}
+
+static bool gives_buffer(struct state *s, MlirOperation op) {
+  return mlirOperationGetNumResults(op) == 1 &&
+         type_is_memdesc(s->c, mlirValueGetType(mlirOperationGetResult(op, 0)));
+}
+
+// From the end of each block: the users of a buffer are dropped before it.
+static bool drop_effect(MlirOperation op, void *user) {
+  struct state *s = user;
+  switch (op_id(s->c, op)) {
+  case OP_TILE_MAP_LOAD:
+  case OP_TILE_LOAD:
+  case OP_SCF_YIELD:
+  case OP_SCF_CONDITION:
+  case OP_GPU_IS_PRODUCER: return true;
+  default:
+    if (mlirOperationGetNumRegions(op) == 0 &&
+        ((op_flags(s->c, op) & (OP_READ | OP_WRITE | OP_EFFECT)) || gives_buffer(s, op)))
+      drop(s, op);
+    return true;
+  }
+}
+
+static void fill_ring(struct state *s, const struct ring *r) {
+  MlirValue slot = {NULL};
+  for (unsigned i = 0; i < r->count; i++) {
+    const struct ring_load *l = &r->loads[i];
+    struct builder b = builder_before(s->c, l->copy);
+    MlirValue offsets[KERNEL_MAP_RANK];
+    unsigned rank = (unsigned)mlirOperationGetNumOperands(l->copy);
+    for (unsigned k = 0; k < rank; k++)
+      offsets[k] = mlirOperationGetOperand(l->copy, (intptr_t)k);
+    if (i == 0)
+      slot = build_ring_empty(&b, &r->ref, (int32_t)r->bytes);
+    build_map_copy(&b, &r->ref, l->map, build_local_index(&b, l->buffers, slot, -1), slot, rank,
+                   offsets);
+    drop(s, l->copy);
+  }
+}
+
+// ---- the warps that compute ----
+
+// Users that convert the tile to another layout, or copy it to a buffer of this layout, read the
+// slot.
+static void read_slot(struct state *s, MlirValue loaded, MlirValue view) {
+  VEC(MlirOperation) users = {0};
+  for (MlirOpOperand use = mlirValueGetFirstUse(loaded); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use))
+    vec_push(s->p->scratch, &users, mlirOpOperandGetOwner(use));
+  for (size_t i = 0; i < users.len; i++) {
+    MlirOperation user = users.at[i];
+    bool converts = op_is(s->c, user, OP_GPU_CONVERT_LAYOUT);
+    if (!converts && !op_is(s->c, user, OP_GPU_LOCAL_ALLOC))
+      continue;
+    MlirValue v = mlirOperationGetResult(user, 0);
+    struct builder b = builder_before(s->c, user);
+    if (converts)
+      value_replace(v, build_local_load(&b, view, tensor_encoding(mlirValueGetType(v))));
+    else if (mlirTypeEqual(mlirValueGetType(v), mlirValueGetType(view)))
+      value_replace(v, view);
+    else
+      continue;
+    op_erase(user);
+  }
+  if (!value_has_uses(loaded))
+    op_erase(mlirOpResultGetOwner(loaded));
+}
+
+// Slots are released at the end of an iteration; warp-group-dot keeps those of products in flight.
+static void drain_ring(struct state *s, const struct ring *r) {
+  MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(r->loads[0].op));
+  MlirValue slot = {NULL};
+  for (unsigned i = 0; i < r->count; i++) {
+    const struct ring_load *l = &r->loads[i];
+    MlirValue old = mlirOperationGetResult(l->op, 0);
+    struct builder b = builder_before(s->c, l->op);
+    if (i == 0)
+      slot = build_ring_full(&b, &r->ref);
+    MlirValue view = build_local_index(&b, l->buffers, slot, -1);
+    MlirValue loaded = build_local_load(&b, view, tensor_encoding(mlirValueGetType(old)));
+    value_replace(old, loaded);
+    op_erase(l->op);
+    read_slot(s, loaded, view);
+  }
+  struct builder b = builder_before(s->c, end);
+  build_ring_release(&b, &r->ref, 0);
+}
+
+// ---- registers ----
+
+static bool sees_many(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (op_is(s->c, op, OP_TILE_DOT) &&
+      layout_registers(s->c, mlirValueGetType(mlirOperationGetResult(op, 0))) > MANY_ACCUMULATORS)
+    s->kernel.ptr = NULL;
+  return s->kernel.ptr != NULL;
+}
+
+// A thread of a CTA alone on its SM gets the same share as all others at first; the producer gives
+// most of its share to the warps that compute. 0: every warp keeps its share.
+static int32_t computing_registers(struct state *s) {
+  uint32_t groups = s->p->num_warps / WGMMA_WARPS, all = groups + 1;
+  uint32_t entry = SM_REGISTERS / (32 * WGMMA_WARPS * all) / 8 * 8;
+  struct state search = *s;
+  ir_walk(s->kernel, sees_many, &search);
+  if (search.kernel.ptr || entry >= MAX_REGISTERS || entry <= PRODUCER_REGISTERS)
+    return 0;
+  uint32_t most = (entry * all - PRODUCER_REGISTERS) / groups / 8 * 8;
+  return (int32_t)(most < MAX_REGISTERS ? most : MAX_REGISTERS);
+}
+
+static void set_registers(struct state *s, MlirBlock block, int32_t count, bool grows) {
+  struct builder b = builder_before(s->c, mlirBlockGetFirstOperation(block));
+  if (count)
+    build_set_registers(&b, count, grows);
+}
+
+// ---- the pass ----
+
+// Moves the ops from `first` up to the terminator to the end of `to`.
+static void move_ops(MlirOperation first, MlirBlock to) {
+  MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(first));
+  while (!mlirOperationEqual(first, end)) {
+    MlirOperation next = mlirOperationGetNextInBlock(first);
+    mlirOperationRemoveFromParent(first);
+    mlirBlockAppendOwnedOperation(to, first);
+    first = next;
+  }
+}
+
+// if is_producer { if leader { copy of the kernel } } else { the kernel }; returns the first block.
+static MlirBlock split(struct state *s, struct builder *b, MlirOperation first,
+                       MlirBlock *ret_computing) {
+  MlirBlock producer, leader;
+  MlirOperation branch =
+      build_if(b, build_is_producer(b, false), 0, NULL, &producer, ret_computing);
+  struct builder in = builder_at_end(s->c, producer, b->loc);
+  MlirOperation one = build_if(&in, build_is_producer(&in, true), 0, NULL, &leader, NULL);
+  (void)branch, (void)one;
+  clone_ops(s, first, leader);
+  struct builder end = builder_at_end(s->c, leader, b->loc);
+  build_yield(&end, 0, NULL);
+  in = builder_at_end(s->c, producer, b->loc);
+  build_yield(&in, 0, NULL);
+  return producer;
+}
+
+static void specialize(struct state *s) {
+  MlirBlock entry = func_entry(s->kernel), computing;
+  MlirOperation first = mlirBlockGetFirstOperation(entry);
+  int32_t registers = computing_registers(s);
+  struct builder b = builder_before(s->c, first);
+  take_maps(s);
+  for (size_t i = 0; i < s->loads.len; i++)
+    add_load(s, &b, s->loads.at[i]);
+  for (size_t i = 0; i < s->rings.len; i++) {
+    struct ring_ref *r = &s->rings.at[i].ref;
+    r->barriers = build_barriers(s, &b, r->slots);
+    build_ring_init(&b, r);
+  }
+  // The branch is before `first`: the ops behind it are cloned, then moved.
+  MlirBlock producer = split(s, &b, first, &computing);
+  ir_walk(mlirBlockGetParentOperation(producer), collect_copy, s);
+  move_ops(first, computing);
+  struct builder end = builder_at_end(s->c, computing, b.loc);
+  for (size_t i = 0; i < s->rings.len; i++) {
+    struct ring *r = &s->rings.at[i];
+    for (unsigned k = 0; k < r->count; k++)
+      build_ring_end(&end, r->loads[k].buffers);
+    build_ring_end(&end, r->ref.barriers);
+  }
+  build_yield(&end, 0, NULL);
+  for (size_t i = 0; i < s->rings.len; i++)
+    for (unsigned k = 0; k < s->rings.at[i].count; k++)
+      for (size_t n = 0; n < s->loads.len; n++)
+        if (mlirOperationEqual(s->loads.at[n], s->rings.at[i].loads[k].op))
+          s->rings.at[i].loads[k].copy = s->copies.at[n];
+  MlirOperation parts = mlirBlockGetFirstOperation(producer);
+  while (!op_is(s->c, parts, OP_SCF_IF))
+    parts = mlirOperationGetNextInBlock(parts);
+  ir_walk_post(s->p->scratch, parts, drop_effect, s);
+  for (size_t i = 0; i < s->rings.len; i++) {
+    fill_ring(s, &s->rings.at[i]);
+    drain_ring(s, &s->rings.at[i]);
+  }
+  set_registers(s, producer, registers ? PRODUCER_REGISTERS : 0, false);
+  set_registers(s, computing, registers, true);
+  mlirOperationSetAttributeByName(s->module,
+                                  mlirStringRefCreateFromCString("tilegpu.producer_warps"),
+                                  attr_i32(s->c, PRODUCER_WARPS));
+}
+
+enum pass_result pass_specialize_warps(struct pass_context *p) {
+  struct state s = {.p = p, .c = p->c, .module = mlirModuleGetOperation(p->module)};
+  s.kernel = module_kernel(p->c, p->module);
+  if (mlirOperationIsNull(s.kernel))
+    return PASS_UNCHANGED;
+  ir_walk(s.kernel, collect, &s);
+  if (!s.loads.len)
+    return PASS_UNCHANGED;
+  specialize(&s);
+  return PASS_CHANGED;
+}

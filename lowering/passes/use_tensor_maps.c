@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// use-tensor-maps: blocks of tensor descriptors that feed products in loops are loaded through
+// tensor maps, which the launch makes from the kernel's arguments (base/kernel_info.h).
+//
+//   %t = descriptor_load(%p, [%m, %n], [%s], [%i, %j])   ->   %t = map_load(%i, %j) {map = 0}
+//   module {tile.maps = [{base = 0, sizes = ["p3", "p4"], strides = ["p5"], box = ..., ...}]}
+//
+// specialize-warps gives these loads to warps of their own. So the pass takes only loads whose
+// descriptor the launch can compute, and whose offsets and control flow one thread can. All others
+// are left to rewrite-descriptors.
+#include "base/vec.h"
+#include "base/wgmma.h"
+#include "lowering/analysis/launch_value.h"
+#include "lowering/analysis/producer_slice.h"
+#include "lowering/pass.h"
+#include "mlir-dialects/descriptor.h"
+#include "mlir-dialects/rings.h"
+
+enum {
+  MAX_BOX = 256,    // elements of a dimension (cuTensorMapEncodeTiled)
+  LEAST_INNER = 32, // bytes: the narrowest swizzle
+  LEAST_STAGES = 2,
+};
+
+struct state {
+  struct pass_context *p;
+  struct ir_context *c;
+  MlirOperation kernel;
+  VEC(MlirOperation) loads;
+};
+
+static bool collect(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (op_is(s->c, op, OP_TILE_DESCRIPTOR_LOAD))
+    vec_push(s->p->scratch, &s->loads, op);
+  return true;
+}
+
+// The product that the tile is an operand of, maybe transposed; null if it has other users.
+static MlirOperation product_of(struct state *s, MlirValue tile) {
+  MlirOperation product = {NULL};
+  for (MlirOpOperand use = mlirValueGetFirstUse(tile); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    bool is_operand = op_is(s->c, user, OP_TILE_DOT) && mlirOpOperandGetOperandNumber(use) < 2;
+    product = op_is(s->c, user, OP_TILE_TRANS) ? product_of(s, mlirOperationGetResult(user, 0))
+              : is_operand                     ? user
+                                               : (MlirOperation){NULL};
+    if (mlirOperationIsNull(product))
+      return product;
+  }
+  return product;
+}
+
+static bool is_in_loop(struct ir_context *c, MlirOperation op) {
+  MlirOperation parent = mlirOperationGetParentOperation(op);
+  return op_is(c, parent, OP_SCF_FOR);
+}
+
+// NULL: the block is one that TMA copies and wgmma reads.
+static const char *why_not_block(struct state *s, MlirOperation load) {
+  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
+  if (tensor_rank(block) != 2)
+    return "the block does not have two dimensions";
+  unsigned bits = type_bits(s->c, element_type(block));
+  int64_t inner = tensor_dim(block, 1) * bits / 8;
+  if (bits < 8 || bits > 32)
+    return "its elements do not have 8, 16 or 32 bits";
+  if (tensor_dim(block, 0) > MAX_BOX || inner < LEAST_INNER)
+    return "the block is too narrow, or has more than 256 rows";
+  return NULL;
+}
+
+static const char *why_not(struct state *s, MlirOperation load) {
+  if (!is_in_loop(s->c, load))
+    return "it is not in a loop";
+  MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
+  if (mlirOperationIsNull(product))
+    return "it has users that are no products";
+  MlirType acc = mlirValueGetType(mlirOperationGetResult(product, 0));
+  if (tensor_rank(acc) != 2 || tensor_dim(acc, 0) < WGMMA_M)
+    return "the product has less than 64 rows";
+  const char *why = why_not_block(s, load);
+  return why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
+}
+
+// The map of the descriptor; its box and swizzle are chosen with the buffers (specialize_warps.c).
+static bool map_of(struct state *s, MlirOperation load, struct kernel_map *ret) {
+  struct descriptor_access x;
+  struct arena *a = s->p->scratch;
+  if (!descriptor_access_of(s->c, load, &x))
+    return false;
+  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
+  *ret = (struct kernel_map){.dtype = dtype_of_mlir(element_type(block)),
+                             .rank = x.of.rank,
+                             .pads_nan = str_is(op_attr_str(load, "padding"), "nan")};
+  if (!launch_pointer_of(s->c, s->kernel, x.of.base, a, &ret->base, &ret->offset))
+    return false;
+  for (unsigned i = 0; i < x.of.rank; i++) {
+    ret->box[i] = (uint32_t)tensor_dim(block, i);
+    if (!launch_value_of(s->c, s->kernel, x.of.sizes[i], a, &ret->sizes[i]))
+      return false;
+    if (i + 1 < x.of.rank &&
+        !launch_value_of(s->c, s->kernel, x.of.strides[i], a, &ret->strides[i]))
+      return false;
+  }
+  return true;
+}
+
+static bool rewrite(struct state *s, MlirOperation load) {
+  struct kernel_map map;
+  struct descriptor_access x;
+  const char *why = why_not(s, load);
+  if (!why && !map_of(s, load, &map))
+    why = "the launch cannot compute its base, sizes and strides";
+  if (why) {
+    pass_remark(s->p, load, "descriptors", "loaded without TMA: %s", why);
+    return false;
+  }
+  descriptor_access_of(s->c, load, &x);
+  uint32_t number = module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map);
+  struct builder b = builder_before(s->c, load);
+  MlirValue old = mlirOperationGetResult(load, 0);
+  value_replace(old, build_map_load(&b, number, x.of.rank, x.offsets, mlirValueGetType(old)));
+  op_erase(load);
+  return true;
+}
+
+enum pass_result pass_use_tensor_maps(struct pass_context *p) {
+  struct state s = {.p = p, .c = p->c, .kernel = module_kernel(p->c, p->module)};
+  bool changed = false;
+  if (!p->target->has_tma || p->num_warps < WGMMA_WARPS || p->num_stages < LEAST_STAGES ||
+      mlirOperationIsNull(s.kernel))
+    return PASS_UNCHANGED;
+  ir_walk(s.kernel, collect, &s);
+  for (size_t i = 0; i < s.loads.len; i++)
+    changed |= rewrite(&s, s.loads.at[i]);
+  return changed ? PASS_CHANGED : PASS_UNCHANGED;
+}

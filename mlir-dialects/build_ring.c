@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builders of the ops on rings of buffers and of accesses through tensor maps.
+#include "mlir-dialects/ir_internal.h"
+#include "mlir-dialects/rings.h"
+
+MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const MlirValue *offsets,
+                         MlirType type) {
+  MlirNamedAttribute a = named_attr(b->c, "map", attr_i32(b->c, (int32_t)map));
+  return build_value(b, OP_TILE_MAP_LOAD, rank, offsets, type, 1, &a);
+}
+
+MlirValue build_is_producer(struct builder *b, bool leader) {
+  MlirNamedAttribute a = named_attr(b->c, "leader", attr_bool(b->c, leader));
+  return build_value(b, OP_GPU_IS_PRODUCER, 0, NULL, mlir_of_dtype(b->c, DTYPE_I1), 1, &a);
+}
+
+void build_set_registers(struct builder *b, int32_t count, bool grows) {
+  MlirNamedAttribute a[] = {named_attr(b->c, "count", attr_i32(b->c, count)),
+                            named_attr(b->c, "grows", attr_bool(b->c, grows))};
+  build_op(b, OP_GPU_SET_REGISTERS, 0, NULL, 0, NULL, 2, a);
+}
+
+// The attributes that all ops of a ring have, and one more.
+static void ring_attrs(struct builder *b, const struct ring_ref *r, const char *name, int32_t value,
+                       MlirNamedAttribute ret[3]) {
+  ret[0] = named_attr(b->c, "ring", attr_i32(b->c, r->number));
+  ret[1] = named_attr(b->c, "slots", attr_i32(b->c, r->slots));
+  if (name)
+    ret[2] = named_attr(b->c, name, attr_i32(b->c, value));
+}
+
+static MlirValue build_position(struct builder *b, enum op_id id, const struct ring_ref *r,
+                                const char *name, int32_t value) {
+  MlirNamedAttribute a[3];
+  ring_attrs(b, r, name, value, a);
+  return build_value(b, id, 1, &r->barriers, mlir_of_dtype(b->c, DTYPE_I32), name ? 3 : 2, a);
+}
+
+void build_ring_init(struct builder *b, const struct ring_ref *r) {
+  MlirNamedAttribute a[3];
+  ring_attrs(b, r, NULL, 0, a);
+  build_op(b, OP_GPU_RING_INIT, 1, &r->barriers, 0, NULL, 2, a);
+}
+
+MlirValue build_ring_empty(struct builder *b, const struct ring_ref *r, int32_t bytes) {
+  return build_position(b, OP_GPU_RING_EMPTY, r, "bytes", bytes);
+}
+
+MlirValue build_ring_full(struct builder *b, const struct ring_ref *r) {
+  return build_position(b, OP_GPU_RING_FULL, r, NULL, 0);
+}
+
+void build_ring_release(struct builder *b, const struct ring_ref *r, int32_t keep) {
+  MlirNamedAttribute a[3];
+  ring_attrs(b, r, "keep", keep, a);
+  build_op(b, OP_GPU_RING_RELEASE, 1, &r->barriers, 0, NULL, 3, a);
+}
+
+void build_map_copy(struct builder *b, const struct ring_ref *r, uint32_t map, MlirValue buffer,
+                    MlirValue slot, unsigned rank, const MlirValue *offsets) {
+  MlirValue operands[3 + KERNEL_MAP_RANK] = {buffer, r->barriers, slot};
+  MlirNamedAttribute a[3];
+  for (unsigned i = 0; i < rank; i++)
+    operands[3 + i] = offsets[i];
+  ring_attrs(b, r, "map", (int32_t)map, a);
+  build_op(b, OP_GPU_MAP_COPY, 3 + rank, operands, 0, NULL, 3, a);
+}
+
+void build_ring_end(struct builder *b, MlirValue buffer) {
+  build_op(b, OP_GPU_RING_END, 1, &buffer, 0, NULL, 0, NULL);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor maps, and rings of buffers that copies through them fill, in the IR.
+//
+// The maps of a module (struct kernel_map in base/kernel_info.h) are its attribute `tile.maps`:
+//
+//   tile.maps = [{base = 0 : i32, dtype = "f16", offset = "0", sizes = ["p3", "p5"],
+//                 strides = ["p6"], box = array<i32: 128, 64>, swizzle = 128 : i32,
+//                 pads_nan = false}]
+//
+// Expressions are those of base/launch_expr.h as words: "p3 p4 mul" is parameter 3 times
+// parameter 4.
+//
+// A ring is a set of buffers (tilegpu.local_alloc with as many copies as it has slots) and of
+// mbarriers in shared memory, two for each slot: `full` ends a phase when the copies to the slot
+// have arrived, `empty` when all warps that read it have released it. The producer fills slots in
+// order, the other warps read and release them in the same order; the ops below know the positions.
+// (Tawa, arXiv 2510.14719: put, get and consumed of an asynchronous reference.)
+#ifndef TILE_MLIR_DIALECTS_RINGS_H
+#define TILE_MLIR_DIALECTS_RINGS_H
+
+#include "base/kernel_info.h"
+#include "mlir-dialects/build.h"
+
+// ---- maps ----
+uint32_t module_map_count(MlirOperation module);
+// On the context's arena. False if the attribute is malformed.
+bool module_map(struct ir_context *c, MlirOperation module, uint32_t number,
+                struct kernel_map *ret);
+// Adds the map, unless there is an equal one; returns its number.
+uint32_t module_map_add(struct ir_context *c, MlirOperation module, const struct kernel_map *map);
+
+// The block of the tensor that begins at the offsets (i32, one for each dimension).
+MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const MlirValue *offsets,
+                         MlirType type);
+
+// ---- rings ----
+struct ring_ref {
+  MlirValue barriers; // memdesc of 2 * slots i64: full, then empty
+  int32_t number, slots;
+};
+
+// i1: is this one of the warps that only fill rings, behind those that compute? leader: is it their
+// first thread?
+MlirValue build_is_producer(struct builder *b, bool leader);
+// Registers per thread of this warpgroup from here on: a multiple of 8 from 24 to 256 (PTX ISA,
+// "setmaxnreg").
+void build_set_registers(struct builder *b, int32_t count, bool grows);
+// All threads of the CTA, before any other op of the ring.
+void build_ring_init(struct builder *b, const struct ring_ref *r);
+// Waits until the next slot is empty; expects `bytes` in it. Returns its number (i32).
+MlirValue build_ring_empty(struct builder *b, const struct ring_ref *r, int32_t bytes);
+// Copies a block to the buffer without waiting; counted by the ring's slot `slot`.
+void build_map_copy(struct builder *b, const struct ring_ref *r, uint32_t map, MlirValue buffer,
+                    MlirValue slot, unsigned rank, const MlirValue *offsets);
+// Waits until the next slot is full. Returns its number (i32).
+MlirValue build_ring_full(struct builder *b, const struct ring_ref *r);
+// Releases slots in order until this warp holds at most `keep`.
+void build_ring_release(struct builder *b, const struct ring_ref *r, int32_t keep);
+// A buffer of the ring is in use until here.
+void build_ring_end(struct builder *b, MlirValue buffer);
+
+#endif

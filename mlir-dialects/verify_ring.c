@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of rings of buffers and of accesses through tensor maps.
+#include "mlir-dialects/rings.h"
+#include "mlir-dialects/verify_needs.h"
+
+static bool want_map(struct checked *k, unsigned rank) {
+  int64_t number;
+  MlirOperation module = k->op;
+  while (!mlirOperationIsNull(mlirOperationGetParentOperation(module)))
+    module = mlirOperationGetParentOperation(module);
+  if (!want_i32(k, "map", &number))
+    return false;
+  struct kernel_map map;
+  if (number < 0 || !module_map(k->c, module, (uint32_t)number, &map))
+    return wrong(k, "needs map %lld of the module's `tile.maps`", (long long)number);
+  return map.rank == rank ||
+         wrong(k, "has %u offsets for a map of rank %u", rank, (unsigned)map.rank);
+}
+
+static bool want_positive(struct checked *k, const char *name, int64_t most) {
+  int64_t n;
+  return want_i32(k, name, &n) &&
+         ((n >= 1 && n <= most) || wrong(k, "cannot have %lld `%s`", (long long)n, name));
+}
+
+enum { MAX_SLOTS = 1024, MAX_BYTES = (1 << 20) - 1 }; // of a phase: PTX ISA, "mbarrier"
+
+static bool want_ring(struct checked *k, intptr_t barriers) {
+  int64_t ring;
+  if (!want_i32(k, "ring", &ring) || !want_positive(k, "slots", MAX_SLOTS))
+    return false;
+  MlirType t = operand_type(k, barriers);
+  MlirType tile = type_is_memdesc(k->c, t) ? memdesc_tile(k->c, t) : t;
+  bool ok = type_is_memdesc(k->c, t) && tensor_rank(tile) == 1 &&
+            tensor_dim(tile, 0) >= 2 * op_attr_int(k->op, "slots", 0) &&
+            mlirTypeEqual(element_type(tile), mlir_of_dtype(k->c, DTYPE_I64));
+  return ok || wrong(k, "needs a buffer of two i64 for each slot, not `%s`", text(k, t));
+}
+
+static bool check_map_load(struct checked *k) {
+  MlirType block = result_type(k);
+  if (!type_is_tensor(block) || tensor_rank(block) != operand_count(k))
+    return wrong(k, "needs an offset for each dimension of `%s`", text(k, block));
+  return want_map(k, tensor_rank(block));
+}
+
+static bool check_map_copy(struct checked *k) {
+  MlirType t = operand_type(k, 0);
+  unsigned rank = (unsigned)operand_count(k) - 3;
+  if (!type_is_memdesc(k->c, t) || tensor_rank(memdesc_tile(k->c, t)) != rank)
+    return wrong(k, "needs an offset for each dimension of `%s`", text(k, t));
+  return want_ring(k, 1) && want_map(k, rank);
+}
+
+static bool check_set_registers(struct checked *k) {
+  int64_t count;
+  return want_i32(k, "count", &count) && want_bool(k, "grows") &&
+         ((count >= 24 && count <= 256 && count % 8 == 0) || // PTX ISA, "setmaxnreg"
+          wrong(k, "cannot set %lld registers", (long long)count));
+}
+
+static bool check_ring_release(struct checked *k) {
+  int64_t keep;
+  return want_ring(k, 0) && want_i32(k, "keep", &keep) &&
+         ((keep >= 0 && keep < op_attr_int(k->op, "slots", 0)) ||
+          wrong(k, "cannot keep %lld slots", (long long)keep));
+}
+
+bool check_ring(struct checked *k) {
+  switch (k->id) {
+  case OP_TILE_MAP_LOAD: return check_map_load(k);
+  case OP_GPU_RING_INIT:
+  case OP_GPU_RING_FULL: return want_ring(k, 0);
+  case OP_GPU_RING_EMPTY: return want_ring(k, 0) && want_positive(k, "bytes", MAX_BYTES);
+  case OP_GPU_RING_RELEASE: return check_ring_release(k);
+  case OP_GPU_MAP_COPY: return check_map_copy(k);
+  case OP_GPU_IS_PRODUCER: return want_bool(k, "leader");
+  case OP_GPU_SET_REGISTERS: return check_set_registers(k);
+  case OP_GPU_RING_END:
+    return type_is_memdesc(k->c, operand_type(k, 0)) ||
+           wrong(k, "needs a buffer, not `%s`", text(k, operand_type(k, 0)));
+  default: return true;
+  }
+}
