@@ -102,8 +102,9 @@ static struct ring *ring_for(struct state *s, MlirOperation load) {
       return r;
   }
   bool asked;
-  MlirOperation loop = op_loop_around(s->c, load);
-  unsigned stages = loop_stages(s->c, loop, s->p->num_stages, &asked);
+  MlirOperation loop = op_loop_around(s->c, load); // null: it had one iteration
+  unsigned stages =
+      mlirOperationIsNull(loop) ? LEAST_SLOTS : loop_stages(s->c, loop, s->p->num_stages, &asked);
   struct ring r = {.product = product, .ref.number = (int32_t)s->rings.len};
   r.ref.slots = (int32_t)(stages < LEAST_SLOTS ? LEAST_SLOTS : stages);
   vec_push(s->p->scratch, &s->rings, r);

@@ -18,6 +18,7 @@
 
 enum {
   MAX_BOX = 256,    // elements of a dimension (cuTensorMapEncodeTiled)
+  LEAST_ROWS = 8,   // that a swizzle permutes
   LEAST_INNER = 32, // bytes: the narrowest swizzle
   LEAST_STAGES = 2,
 };
@@ -66,8 +67,8 @@ static const char *why_not_block(struct state *s, MlirOperation load) {
   int64_t inner = tensor_dim(block, 1) * bits / 8;
   if (bits < 8 || bits > 32)
     return "its elements do not have 8, 16 or 32 bits";
-  if (tensor_dim(block, 0) > MAX_BOX || inner < LEAST_INNER)
-    return "the block is too narrow, or has more than 256 rows";
+  if (tensor_dim(block, 0) < LEAST_ROWS || tensor_dim(block, 0) > MAX_BOX || inner < LEAST_INNER)
+    return "the block does not have 8 to 256 rows of at least 32 bytes";
   return NULL;
 }
 

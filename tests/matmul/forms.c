@@ -67,6 +67,12 @@ static const char descriptors[] =
     "    at_m = (first + pid % group % size) * BM\n"
     "    at_n = pid % group // size * BN\n" ZEROS TURNS "        a = a_of.load([at_m, i * BK])\n"
     "        b = b_of.load([i * BK, at_n])\n" DOT;
+static const char transposed_descriptors[] = // of operands stored by columns
+    "    a_of = tl.make_tensor_descriptor(a_ptr, [K, M], [sak, 1], [BK, BM])\n"
+    "    b_of = tl.make_tensor_descriptor(b_ptr, [N, K], [sbn, 1], [BN, BK])\n"
+    "    at_m = (first + pid % group % size) * BM\n"
+    "    at_n = pid % group // size * BN\n" ZEROS TURNS "        a = a_of.load([i * BK, at_m]).T\n"
+    "        b = b_of.load([at_n, i * BK]).T\n" DOT;
 static const char by_hand[] = // the next tiles are loaded before the product
     POINTERS ZEROS
     "    i = 0\n"
@@ -103,6 +109,23 @@ static const char persistent[] =
     "            acc = tl.dot(a, b, acc$)\n"
     "            a_at += BK * sak\n"
     "            b_at += BK * sbk\n"
+    "        mask = (am[:, None] < M) & (bn[None, :] < N)\n"
+    "        store(c_ptr + am[:, None] * scm + bn[None, :], acc.to(OUT), mask=mask)\n";
+
+static const char persistent_descriptors[] =
+    "@jit\n"
+    "def k(a_ptr, b_ptr, c_ptr, x_ptr, M, N, K, sam, sak, sbk, sbn, scm):\n"
+    "    tiles_n = cdiv(N, BN)\n"
+    "    a_of = tl.make_tensor_descriptor(a_ptr, [M, K], [sam, 1], [BM, BK])\n"
+    "    b_of = tl.make_tensor_descriptor(b_ptr, [K, N], [sbk, 1], [BK, BN])\n"
+    "    for tile in tl.range(program_id(0), cdiv(M, BM) * tiles_n, num_programs(0)):\n"
+    "        at_m = tile // tiles_n * BM\n"
+    "        at_n = tile % tiles_n * BN\n"
+    "        acc = tl.zeros((BM, BN), ACC)\n"
+    "        for i in range(0, cdiv(K, BK)):\n"
+    "            acc = tl.dot(a_of.load([at_m, i * BK]), b_of.load([i * BK, at_n]), acc$)\n"
+    "        am = at_m + arange(0, BM)\n"
+    "        bn = at_n + arange(0, BN)\n"
     "        mask = (am[:, None] < M) & (bn[None, :] < N)\n"
     "        store(c_ptr + am[:, None] * scm + bn[None, :], acc.to(OUT), mask=mask)\n";
 
@@ -260,6 +283,8 @@ const struct form forms[] = {
     {"computed", false, computed, NULL, NULL},
     {"block pointers", false, block_pointers, NULL, NULL},
     {"descriptors", false, descriptors, NULL, fits_descriptors},
+    {"transposed descriptors", false, transposed_descriptors, NULL, fits_transposed_descriptors},
+    {"persistent descriptors", true, persistent_descriptors, p_persistent, fits_descriptors},
     {"plus", false, plus, NULL, NULL},
     {"promoted", false, promoted, NULL, fits_promoted},
     {"backwards", false, backwards, NULL, NULL},

@@ -39,6 +39,11 @@ bool fits_descriptors(const struct product *p) {
          fits_descriptor(p->n, p, p->types->b, p->block.n);
 }
 
+bool fits_transposed_descriptors(const struct product *p) {
+  return p->a_columns && p->b_columns && fits_descriptor(p->m, p, p->types->a, p->block.m) &&
+         fits_descriptor(p->k, p, p->types->b, p->block.k);
+}
+
 bool fits_static(const struct product *p) { return p->k <= 3 * p->block.k; }
 
 void p_persistent(struct product_run *r) {

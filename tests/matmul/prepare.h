@@ -10,6 +10,7 @@ bool fits_unrolled(const struct product *p);
 bool fits_even(const struct product *p);
 bool fits_promoted(const struct product *p);
 bool fits_descriptors(const struct product *p);
+bool fits_transposed_descriptors(const struct product *p);
 bool fits_static(const struct product *p);
 void p_persistent(struct product_run *r);
 bool fits_one_k(const struct product *p);
