@@ -322,11 +322,14 @@ static bool sees_many(MlirOperation op, void *user) {
   return s->kernel.ptr != NULL;
 }
 
-// A thread of a CTA alone on its SM gets the same share as all others at first; the producer gives
-// most of its share to the warps that compute. 0: every warp keeps its share.
+// The registers that a thread of a CTA alone on its SM has at first.
+static uint32_t entry_registers(struct state *s) {
+  return SM_REGISTERS / (32 * (s->p->num_warps + PRODUCER_WARPS)) / 8 * 8;
+}
+
+// The producer gives most of its share to the warps that compute. 0: every warp keeps its share.
 static int32_t computing_registers(struct state *s) {
-  uint32_t groups = s->p->num_warps / WGMMA_WARPS, all = groups + 1;
-  uint32_t entry = SM_REGISTERS / (32 * WGMMA_WARPS * all) / 8 * 8;
+  uint32_t groups = s->p->num_warps / WGMMA_WARPS, all = groups + 1, entry = entry_registers(s);
   struct state search = *s;
   ir_walk(s->kernel, sees_many, &search);
   if (search.kernel.ptr || entry >= MAX_REGISTERS || entry <= PRODUCER_REGISTERS)
@@ -337,8 +340,12 @@ static int32_t computing_registers(struct state *s) {
 
 static void set_registers(struct state *s, MlirBlock block, int32_t count, bool grows) {
   struct builder b = builder_before(s->c, mlirBlockGetFirstOperation(block));
-  if (count)
-    build_set_registers(&b, count, grows);
+  build_set_registers(&b, count, grows);
+}
+
+static void set_number(struct state *s, const char *name, uint32_t number) {
+  mlirOperationSetAttributeByName(s->module, mlirStringRefCreateFromCString(name),
+                                  attr_i32(s->c, (int32_t)number));
 }
 
 // ---- the pass ----
@@ -409,11 +416,12 @@ static void specialize(struct state *s) {
     fill_ring(s, &s->rings.at[i]);
     drain_ring(s, &s->rings.at[i]);
   }
-  set_registers(s, producer, registers ? PRODUCER_REGISTERS : 0, false);
-  set_registers(s, computing, registers, true);
-  mlirOperationSetAttributeByName(s->module,
-                                  mlirStringRefCreateFromCString("tilegpu.producer_warps"),
-                                  attr_i32(s->c, PRODUCER_WARPS));
+  if (registers) {
+    set_registers(s, producer, PRODUCER_REGISTERS, false);
+    set_registers(s, computing, registers, true);
+    set_number(s, "tilegpu.entry_registers", entry_registers(s));
+  }
+  set_number(s, "tilegpu.producer_warps", PRODUCER_WARPS);
 }
 
 enum pass_result pass_specialize_warps(struct pass_context *p) {
