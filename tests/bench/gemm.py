@@ -4,20 +4,22 @@
 usage: TILE_LIBRARY=libtile.so [PEERS_DIR=folder of 03-matrix-multiplication.py] python3 gemm.py [MODE...] [options]
 
 One JSON line per figure. Both compilers get the same list of configurations, BLOCK_M x BLOCK_N x BLOCK_K x num_warps x
-num_stages; each is checked against float64 and timed, the two best of each side then alternate with cuBLAS. Triton
-runs twice, `triton_v2` restricted to mma.sync and `triton` with its default. Its kernel is the tutorial's if PEERS_DIR has
-it, else Tile's. Modes: first_call, matmul (both by default), leaky_relu (matmul with that epilogue)."""
+num_stages; each is checked against float64 and timed, the two best of each side then alternate with cuBLAS. `tile` is the
+kernel of tutorial 06, `persistent` that of tutorial 09, with as many programs as multiprocessors. Triton runs twice,
+`triton_v2` restricted to mma.sync and `triton` with its default. Its kernel is the tutorial's if PEERS_DIR has it, else
+Tile's. Modes: first_call, matmul (both by default), leaky_relu (matmul with that epilogue)."""
 import math
 import sys
 
 from products import *
 
 MATMUL = os.path.join(ROOT, "tutorials/06-matmul/matmul.tile")
+PERSISTENT = os.path.join(ROOT, "tutorials/09-persistent-matmul/persistent.tile")
 SIZES = "1024,2048,4096,8192,4096x11008x4096"
 CONFIGS = [
     (128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (128, 256, 32, 8, 4), (128, 256, 32, 8, 3),
     (256, 128, 64, 8, 3), (256, 128, 64, 8, 4), (256, 128, 32, 8, 4), (256, 128, 32, 8, 3),
-    (128, 128, 64, 8, 3), (128, 128, 64, 4, 3), (128, 128, 64, 4, 4), (128, 128, 32, 8, 4), (128, 128, 32, 4, 4),
+    (128, 128, 64, 8, 6), (128, 128, 64, 8, 3), (128, 128, 64, 4, 3), (128, 128, 64, 4, 4), (128, 128, 32, 8, 4), (128, 128, 32, 4, 4),
     (64, 256, 32, 4, 4), (256, 64, 32, 4, 4), (128, 64, 64, 4, 4), (64, 128, 64, 4, 4), (128, 64, 32, 4, 4), (64, 64, 64, 4, 4),
 ]
 GROUP = 8
@@ -44,6 +46,17 @@ def tile_launch(bench, target, config, a, b, c, size, activation=None):
         constants = dict(BLOCK_M=bm, BLOCK_N=bn, BLOCK_K=bk, GROUP_M=GROUP, ACTIVATION=f'"{activation}"' if activation else None)
         KERNELS[key] = bench.tile.kernel(MATMUL, "matmul", warps=warps, stages=stages, target=target, **constants)
     return bench.tile.bind(KERNELS[key], (blocks(config, m, n), 1, 1), a, b, c, m, n, k, k, n, n)
+
+
+def persistent_launch(bench, target, config, a, b, c, size):
+    m, n, k = size
+    key = (target, config, "persistent")
+    if key not in KERNELS:
+        bm, bn, bk, warps, stages = config
+        constants = dict(BLOCK_M=bm, BLOCK_N=bn, BLOCK_K=bk, GROUP_M=GROUP)
+        KERNELS[key] = bench.tile.kernel(PERSISTENT, "persistent_matmul", warps=warps, stages=stages, target=target, **constants)
+    programs = min(blocks(config, m, n), max(1, bench.about.multiprocessors))
+    return bench.tile.bind(KERNELS[key], (programs, 1, 1), a, b, c, m, n, k, k, n, n)
 
 
 class Peer:
@@ -123,6 +136,11 @@ def run(bench, size, activation=None):
         candidates["tile" + (f"_{target}" if target else "")] = {
             "x".join(map(str, g)): lambda g=g, t=target: tile_launch(bench, t, g, a, b, c, size, activation)
             for g in configs_of(bench.options, CONFIGS)}
+    if not activation and n % 8 == 0 and k % 8 == 0:  # rows of multiples of 16 bytes
+        for target in bench.targets:
+            candidates["persistent" + (f"_{target}" if target else "")] = {
+                "x".join(map(str, g)): lambda g=g, t=target: persistent_launch(bench, t, g, a, b, c, size)
+                for g in configs_of(bench.options, CONFIGS)}
     if bench.triton:
         for side, only_v2 in (("triton_v2", True), ("triton", False)):
             if side not in PEERS:
