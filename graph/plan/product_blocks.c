@@ -15,9 +15,15 @@ struct candidate {
 
 // By wgmma, 16-bit operands.
 static const struct candidate by_wgmma[] = {
-    {128, 256, 64, 8, 3, 1, 670},
-    {256, 128, 64, 8, 3, 1, 620},
+    {128, 256, 64, 8, 3, 1, 725},
+    {256, 128, 64, 8, 3, 1, 690},
     {128, 128, 64, 8, 3, 2, 595},
+};
+
+// The same of two products with a common operand.
+static const struct candidate pairs_by_wgmma[] = {
+    {128, 64, 64, 4, 3, 2, 590},
+    {128, 128, 64, 8, 4, 1, 555},
 };
 
 // By mma.sync; smaller blocks by wgmma were not measured.
@@ -65,28 +71,32 @@ static const struct candidate doubles[] = {
 struct candidates {
   const struct candidate *at;
   size_t count;
-  bool has_wgmma; // those of by_wgmma come first
+  const struct candidate *first; // come before them
+  size_t first_count;
 };
 
 static const struct candidate *candidate_at(const struct candidates *l, size_t i) {
-  if (!l->has_wgmma)
-    return &l->at[i];
-  return i < COUNT_OF(by_wgmma) ? &by_wgmma[i] : &l->at[i - COUNT_OF(by_wgmma)];
+  return i < l->first_count ? &l->first[i] : &l->at[i - l->first_count];
 }
 
 static struct candidates candidates_of(const struct product_shape *s,
                                        const struct program_options *o) {
   if (s->dtype == DTYPE_F64)
-    return (struct candidates){doubles, COUNT_OF(doubles), false};
+    return (struct candidates){.at = doubles, .count = COUNT_OF(doubles)};
   if (s->dtype == DTYPE_F32)
-    return (struct candidates){singles, COUNT_OF(singles), false};
+    return (struct candidates){.at = singles, .count = COUNT_OF(singles)};
   if (s->is_gathered)
-    return (struct candidates){gathered, COUNT_OF(gathered), false};
-  if (s->products > 1)
-    return (struct candidates){pairs, COUNT_OF(pairs), false};
+    return (struct candidates){.at = gathered, .count = COUNT_OF(gathered)};
   bool wgmma = plan_has_wgmma(o) && dtype_bits(s->dtype) == 16;
-  return (struct candidates){half_precision,
-                             COUNT_OF(half_precision) + (wgmma ? COUNT_OF(by_wgmma) : 0), wgmma};
+  if (s->products > 1)
+    return (struct candidates){.at = pairs,
+                               .count = COUNT_OF(pairs),
+                               .first = pairs_by_wgmma,
+                               .first_count = wgmma ? COUNT_OF(pairs_by_wgmma) : 0};
+  return (struct candidates){.at = half_precision,
+                             .count = COUNT_OF(half_precision),
+                             .first = by_wgmma,
+                             .first_count = wgmma ? COUNT_OF(by_wgmma) : 0};
 }
 
 static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -169,9 +179,10 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
   const struct candidate *best = NULL;
   unsigned best_split = 1;
   double least = HUGE_VAL;
-  for (size_t i = 0; i < list.count; i++) {
+  size_t count = list.first_count + list.count;
+  for (size_t i = 0; i < count; i++) {
     const struct candidate *c = candidate_at(&list, i);
-    bool is_last = i + 1 == list.count;
+    bool is_last = i + 1 == count;
     if ((is_oversized(c, s) || is_too_much(c, s)) && !is_last)
       continue;
     if (plan_is_cpu(o) && (unsigned)c->m * c->n > 64 * 64)
