@@ -166,13 +166,16 @@ static bool analyse(struct build *b, tile_kernel *k) {
 
 // ---- compiling ----
 
-// Hashes everything that a launch depends on: code, threads, shared memory, grid.
-static void hash(const struct tune_built *t, uint8_t digest[32]) {
-  uint32_t numbers[] = {t->info.num_warps, t->info.shared_bytes, t->grid.x, t->grid.y, t->grid.z};
+// Hashes everything that a launch depends on: code, threads, shared memory, grid, tensor maps.
+static void hash(struct arena *a, const struct tune_built *t, uint8_t digest[32]) {
+  uint32_t numbers[] = {kernel_info_threads(&t->info), t->info.shared_bytes, t->grid.x, t->grid.y,
+                        t->grid.z};
+  const char *maps = kernel_maps_text(a, &t->info);
   struct sha256 h;
   sha256_init(&h);
   sha256_field(&h, t->code.ptr, t->code.len);
   sha256_field(&h, numbers, sizeof numbers);
+  sha256_field(&h, maps ? maps : "", maps ? strlen(maps) : 0);
   sha256_final(&h, digest);
 }
 
@@ -203,7 +206,7 @@ static bool compile(struct build *b, tile_kernel *k) {
   b->ret->code = jit_spec_code(spec);
   b->ret->local_bytes = local_bytes_of(b->ret->code);
   b->ret->from_disk = jit_spec_timing(spec).from_disk;
-  hash(b->ret, b->ret->hash);
+  hash(b->a, b->ret, b->ret->hash);
   return true;
 }
 

@@ -68,7 +68,8 @@ static void conclude_without_reply(struct tune_loop *l, uint32_t config, const c
 static bool is_twin(const struct tune_built *a, const struct tune_built *b) {
   return memcmp(a->hash, b->hash, sizeof a->hash) == 0 && a->grid.x == b->grid.x &&
          a->grid.y == b->grid.y && a->grid.z == b->grid.z &&
-         a->info.num_warps == b->info.num_warps && a->info.shared_bytes == b->info.shared_bytes;
+         kernel_info_threads(&a->info) == kernel_info_threads(&b->info) &&
+         a->info.shared_bytes == b->info.shared_bytes;
 }
 
 // The first built configuration with this one's code: itself, if it is the first.

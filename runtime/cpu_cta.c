@@ -280,7 +280,7 @@ static bool worker_reserve(struct cpu_worker *w, const struct kernel_info *info)
     if (!w->shared)
       return false;
   }
-  unsigned threads = info->num_warps * WARP;
+  unsigned threads = kernel_info_threads(info);
   if (!info->uses_collectives || threads <= w->thread_cap)
     return true;
   fiber_pool_destroy(w->fibers);
@@ -310,7 +310,7 @@ void cpu_cta_run(void *user, uint64_t index, unsigned worker) {
                      (int32_t)(row / l->grid.y)},
       .fibers = info->uses_collectives,
       .shadow = shadow,
-      .threads = info->num_warps * WARP,
+      .threads = kernel_info_threads(info),
   };
   struct cpu_thread t = {
       .num_programs = {(int32_t)l->grid.x, (int32_t)l->grid.y, (int32_t)l->grid.z},

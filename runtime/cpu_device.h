@@ -105,7 +105,7 @@ struct cpu_cta {
   bool shadow;      // accesses to shared memory are checked
   bool stopped;     // an assertion failed, or threads diverged
   jmp_buf leave;    // without fibers: leaves the kernel
-  unsigned threads; // 32 * num_warps
+  unsigned threads; // kernel_info_threads()
   struct cpu_fault fault;
 };
 

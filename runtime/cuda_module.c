@@ -154,8 +154,6 @@ static tile_status grid_too_large(struct cuda_device *c, const struct kernel_inf
                     "xyz"[axis], asked, c -> max_grid[axis]);
 }
 
-enum { MAX_MAP_KERNEL_PARAMS = 1024 };
-
 // The driver only reads the values through the pointers; its prototype lacks const.
 static int launch_function(struct module *m, void *stream, tile_grid g, void *const *values) {
   struct cuda_device *c = cuda_of(m->device);

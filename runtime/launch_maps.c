@@ -1,42 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates the expressions of a kernel's tensor maps and checks their values (CUDA driver API,
-// cuTensorMapEncodeTiled). A kernel is mostly launched with the same tensors, or with few: a module
-// keeps its last encodings.
+// cuTensorMapEncodeTiled).
 #include "runtime/launch_maps.h"
 
-#include "base/memory.h"
 #include "runtime/runtime_internal.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_MAPS = 16, ALIGNMENT = 16, MAX_KERNEL_PARAMS = 1024 };
+enum { ALIGNMENT = 16 };
 static const uint64_t max_size = (uint64_t)1 << 32, max_stride = (uint64_t)1 << 40;
-
-struct map_cache {
-  pthread_mutex_t lock;
-  struct launch_map maps[KEPT_MAPS];
-  struct map_bytes bytes[KEPT_MAPS];
-  uint32_t count, next; // next: the one to replace
-};
-
-struct map_cache *map_cache_create(void) {
-  struct map_cache *c = memory_aligned(64, sizeof *c);
-  if (!c)
-    return NULL;
-  memset(c, 0, sizeof *c);
-  pthread_mutex_init(&c->lock, NULL);
-  return c;
-}
-
-void map_cache_destroy(struct map_cache *c) {
-  if (!c)
-    return;
-  pthread_mutex_destroy(&c->lock);
-  free(c);
-}
 
 // ---- the driver's numbers ----
 
@@ -86,8 +59,10 @@ static int64_t argument(const struct kernel_info *info, uint32_t i, const void *
 static tile_status refuse(const struct kernel_info *info, const struct kernel_map *m,
                           const char *what, unsigned dim, int64_t value, const char *need) {
   return status_set(TILE_INVALID_ARGUMENT,
-                    "launch of `%s`: the tensor descriptor of `%s`: %s %u is %" PRId64 ", but %s",
-                    info->name, info->params[m->base].name, what, dim, value, need);
+                    "launch of `%s`: the tensor descriptor of `%s`: %s %u is %" PRId64
+                    " elements of %u bytes, but %s",
+                    info->name, info->params[m->base].name, what, dim, value, dtype_bytes(m->dtype),
+                    need);
 }
 
 static tile_status unknown(const struct kernel_info *info, const struct kernel_map *m) {
@@ -109,12 +84,11 @@ static tile_status take_size(const struct kernel_info *info, const struct kernel
 static tile_status take_stride(const struct kernel_info *info, const struct kernel_map *m,
                                unsigned dim, int64_t value, struct launch_map *ret) {
   int64_t bytes;
-  if (__builtin_mul_overflow(value, (int64_t)dtype_bytes(m->dtype), &bytes))
-    return unknown(info, m);
-  bool is_single = ret->sizes[m->rank - 1 - dim] == 1; // its stride is not used
-  if (is_single && (bytes < ALIGNMENT || bytes % ALIGNMENT != 0))
+  bool fits = !__builtin_mul_overflow(value, (int64_t)dtype_bytes(m->dtype), &bytes) &&
+              bytes % ALIGNMENT == 0 && bytes >= 0 && bytes < (int64_t)max_stride;
+  if (ret->sizes[m->rank - 1 - dim] == 1 && (!fits || bytes == 0)) // its stride is not used
     bytes = ALIGNMENT;
-  if (bytes % ALIGNMENT != 0 || bytes < 0 || bytes >= (int64_t)max_stride)
+  else if (!fits)
     return refuse(info, m, "stride", dim, value,
                   "its bytes have to be a multiple of 16 from 0 to 2^40");
   ret->strides[m->rank - 2 - dim] = (uint64_t)bytes;
@@ -135,88 +109,66 @@ static tile_status take_base(const struct kernel_info *info, const struct kernel
   return TILE_OK;
 }
 
-static tile_status evaluate(const struct kernel_info *info, const struct kernel_map *m,
-                            const int64_t *arguments, struct launch_map *ret) {
+// What no argument changes: the rows of a block, and the value outside of the tensor.
+static tile_status check_block(const struct kernel_info *info, const struct kernel_map *m) {
+  const char *name = info->params[m->base].name;
+  unsigned row = m->box[m->rank - 1] * dtype_bytes(m->dtype);
+  if (row % ALIGNMENT != 0 || (m->swizzle && row > m->swizzle))
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "launch of `%s`: the tensor descriptor of `%s`: a row of a block has %u "
+                      "bytes, but a multiple of 16 is required, and at most %u",
+                      info->name, name, row,
+                      m->swizzle ? m->swizzle : KERNEL_MAP_BOX * dtype_bytes(m->dtype));
+  if (m->pads_nan && map_types[m->dtype] < MAP_FLOAT16)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "launch of `%s`: the tensor descriptor of `%s`: elements of type %s are NaN "
+                      "outside of the tensor, but only floats of 16 bits or more can be",
+                      info->name, name, dtype_name(m->dtype));
+  return TILE_OK;
+}
+
+static tile_status take_sizes(const struct kernel_info *info, const struct kernel_map *m,
+                              const int64_t *arguments, struct launch_map *ret) {
   int64_t value;
-  memset(ret, 0, sizeof *ret); // padding too: maps are compared by their bytes
-  ret->rank = m->rank, ret->type = (int)map_types[m->dtype];
-  ret->swizzle = swizzle_number(m->swizzle), ret->pads_nan = m->pads_nan;
-  for (unsigned i = 0; i < m->rank; i++) {
+  tile_status s = TILE_OK;
+  for (unsigned i = 0; i < m->rank && s == TILE_OK; i++) {
     ret->box[m->rank - 1 - i] = m->box[i];
     if (!launch_expr_value(&m->sizes[i], arguments, &value))
       return unknown(info, m);
-    tile_status s = take_size(info, m, i, value, ret);
-    if (s != TILE_OK)
-      return s;
+    s = take_size(info, m, i, value, ret);
   }
-  for (unsigned i = 0; i + 1 < m->rank; i++) {
+  for (unsigned i = 0; i + 1 < m->rank && s == TILE_OK; i++) {
     if (!launch_expr_value(&m->strides[i], arguments, &value))
       return unknown(info, m);
-    tile_status s = take_stride(info, m, i, value, ret);
-    if (s != TILE_OK)
-      return s;
+    s = take_stride(info, m, i, value, ret);
   }
-  if (!launch_expr_value(&m->offset, arguments, &value))
+  return s;
+}
+
+static tile_status evaluate(const struct kernel_info *info, const struct kernel_map *m,
+                            const int64_t *arguments, struct launch_map *ret) {
+  int64_t offset;
+  *ret = (struct launch_map){.rank = m->rank};
+  ret->type = (int)map_types[m->dtype];
+  ret->swizzle = swizzle_number(m->swizzle), ret->pads_nan = m->pads_nan;
+  tile_status s = check_block(info, m);
+  if (s == TILE_OK)
+    s = take_sizes(info, m, arguments, ret);
+  if (s != TILE_OK)
+    return s;
+  if (!launch_expr_value(&m->offset, arguments, &offset))
     return unknown(info, m);
-  return take_base(info, m, arguments[m->base], value, ret);
-}
-
-static bool take_arguments(const struct kernel_info *info, void *const *values, int64_t *ret) {
-  if (info->param_count > MAX_KERNEL_PARAMS)
-    return false;
-  for (uint32_t i = 0; i < info->param_count; i++)
-    ret[i] = argument(info, i, values[i]);
-  return true;
-}
-
-static tile_status too_many(const struct kernel_info *info) {
-  return status_set(TILE_INVALID_ARGUMENT,
-                    "launch of `%s`: a kernel with tensor descriptors can have %d parameters",
-                    info->name, MAX_KERNEL_PARAMS);
+  return take_base(info, m, arguments[m->base], offset, ret);
 }
 
 tile_status launch_map_of(const struct kernel_info *info, uint32_t i, void *const *values,
                           struct launch_map *ret) {
-  int64_t arguments[MAX_KERNEL_PARAMS];
-  if (!take_arguments(info, values, arguments))
-    return too_many(info);
+  int64_t arguments[MAX_MAP_KERNEL_PARAMS];
+  if (info->param_count > MAX_MAP_KERNEL_PARAMS)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "launch of `%s`: a kernel with tensor descriptors can have %d parameters",
+                      info->name, MAX_MAP_KERNEL_PARAMS);
+  for (uint32_t p = 0; p < info->param_count; p++)
+    arguments[p] = argument(info, p, values[p]);
   return evaluate(info, &info->maps[i], arguments, ret);
-}
-
-// ---- encodings ----
-
-static tile_status encoding_of(struct map_cache *c, const struct launch_map *map,
-                               map_encode_fn encode, void *device, struct map_bytes *ret) {
-  for (uint32_t i = 0; i < c->count; i++)
-    if (memcmp(&c->maps[i], map, sizeof *map) == 0) {
-      *ret = c->bytes[i];
-      return TILE_OK;
-    }
-  tile_status s = encode(device, map, ret);
-  if (s != TILE_OK)
-    return s;
-  c->maps[c->next] = *map;
-  c->bytes[c->next] = *ret;
-  c->count += c->count < KEPT_MAPS;
-  c->next = (c->next + 1) % KEPT_MAPS;
-  return TILE_OK;
-}
-
-tile_status launch_maps_encode(struct map_cache *c, const struct kernel_info *info,
-                               void *const *values, map_encode_fn encode, void *device,
-                               struct map_bytes *ret) {
-  int64_t arguments[MAX_KERNEL_PARAMS];
-  struct launch_map map;
-  tile_status s = TILE_OK;
-  if (!take_arguments(info, values, arguments))
-    return too_many(info);
-  for (uint32_t i = 0; i < info->map_count && s == TILE_OK; i++) {
-    s = evaluate(info, &info->maps[i], arguments, &map);
-    if (s != TILE_OK)
-      return s;
-    pthread_mutex_lock(&c->lock);
-    s = encoding_of(c, &map, encode, device, &ret[i]);
-    pthread_mutex_unlock(&c->lock);
-  }
-  return s;
 }

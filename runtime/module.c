@@ -26,7 +26,7 @@ tile_status module_load(tile_device *device, const void *code, size_t size,
   struct module *m = module_new(device, info);
   if (!m)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", info->name);
-  if (info->map_count && !(m->maps = map_cache_create())) {
+  if (info->map_count && !(m->maps = map_cache_create(info))) {
     free(m);
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", info->name);
   }
@@ -84,7 +84,7 @@ tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
   grid.z += grid.z == 0;
   if (debug_on(DEBUG_LAUNCH))
     debug_log(DEBUG_LAUNCH, "%s grid (%u, %u, %u) warps %u shared %u", m->info->name, grid.x,
-              grid.y, grid.z, m->info->num_warps, m->info->shared_bytes);
+              grid.y, grid.z, kernel_info_threads(m->info) / 32, m->info->shared_bytes);
   if (stream && stream->recording)
     return record_launch(stream->recording, m, grid, values, check);
   return m->device->ops->launch(m, stream ? stream->handle : NULL, grid, values, check);

@@ -164,22 +164,23 @@ static bool take_params(const tile_function *f, struct variant *v) {
   return v->params != NULL;
 }
 
-// The tensor maps of a code; false if their text is malformed or memory is out.
-static bool take_maps(const tile_function *f, struct variant *v, const uint8_t *code) {
+// The tensor maps of a code.
+static tile_status take_maps(const tile_function *f, struct variant *v, const uint8_t *code) {
   uint32_t at = pack_u32(code + PACK_CODE_MAPS);
   if (at == 0)
-    return true;
+    return TILE_OK;
   struct json_error error;
   jmp_buf out_of_memory;
   arena_destroy(v->arena);
   v->arena = arena_create();
   if (!v->arena || setjmp(out_of_memory))
-    return false;
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
   arena_set_oom(v->arena, &out_of_memory);
   const struct json *maps = json_parse(v->arena, str_from(pack_text(f->pack, at)), &error);
   bool ok = maps && kernel_maps_read(v->arena, maps, &v->info);
   arena_set_oom(v->arena, NULL);
-  return ok;
+  return ok ? TILE_OK
+            : status_set(TILE_IO_ERROR, "function `%s`: its tensor maps are malformed", f->name);
 }
 
 // Whether the driver rejected this binary, so that the next one may work.
@@ -205,9 +206,9 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
   };
   if (!take_params(f, v))
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
-  if (!take_maps(f, v, c))
-    return status_set(TILE_INVALID_ARGUMENT,
-                      "function `%s`: its tensor maps are malformed, or memory is out", f->name);
+  s = take_maps(f, v, c);
+  if (s != TILE_OK)
+    return s;
   // The driver requires aligned machine code.
   void *aligned = NULL;
   if ((uintptr_t)code % 16 != 0) {

@@ -15,6 +15,7 @@ struct record {
   struct module *module;
   tile_grid grid;
   uint64_t *values; // of the parameters, each in its own 8-byte word
+  void **pointers;  // to the values
   bool check;
   void *to;
   const void *from;
@@ -33,11 +34,16 @@ struct tile_replay {
   struct recording *recording; // or by this file
 };
 
+static void drop(struct record *r) {
+  free(r->values);
+  free(r->pointers);
+}
+
 void recording_destroy(struct recording *r) {
   if (!r)
     return;
   for (size_t i = 0; i < r->count; i++)
-    free(r->at[i].values);
+    drop(&r->at[i]);
   free(r->at);
   free(r);
 }
@@ -49,7 +55,7 @@ static tile_status push(struct recording *r, struct record record) {
     size_t cap = r->cap ? r->cap * 2 : 16;
     struct record *grown = memory_resize(r->at, cap * sizeof *grown);
     if (!grown) {
-      free(record.values);
+      drop(&record);
       return status_set(TILE_OUT_OF_MEMORY, "out of memory for a recording");
     }
     r->at = grown;
@@ -59,18 +65,21 @@ static tile_status push(struct recording *r, struct record record) {
   return TILE_OK;
 }
 
-tile_status record_launch(struct recording *r, struct module *m, tile_grid grid,
+tile_status record_launch(struct recording *recording, struct module *m, tile_grid grid,
                           void *const *values, bool check) {
-  uint64_t *kept = memory_zeroed(m->info->param_count + 1, sizeof *kept);
-  if (!kept)
+  struct record r = {.kind = RECORD_LAUNCH, .module = m, .grid = grid, .check = check};
+  r.values = memory_zeroed(m->info->param_count + 1, sizeof *r.values);
+  r.pointers = memory_zeroed(m->info->param_count + 1, sizeof *r.pointers);
+  if (!r.values || !r.pointers) {
+    drop(&r);
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a recording");
+  }
   for (uint32_t i = 0; i < m->info->param_count; i++) {
     const struct kernel_param *p = &m->info->params[i];
-    memcpy(&kept[i], values[i], p->is_pointer ? sizeof(void *) : dtype_bytes(p->dtype));
+    memcpy(&r.values[i], values[i], p->is_pointer ? sizeof(void *) : dtype_bytes(p->dtype));
+    r.pointers[i] = &r.values[i];
   }
-  return push(
-      r, (struct record){
-             .kind = RECORD_LAUNCH, .module = m, .grid = grid, .values = kept, .check = check});
+  return push(recording, r);
 }
 
 tile_status record_fill(struct recording *r, void *to, int byte, size_t size) {
@@ -84,12 +93,8 @@ tile_status record_copy(struct recording *r, void *to, const void *from, size_t 
 // ---- replaying ----
 
 static tile_status run_record(tile_device *d, const struct record *r, void *stream) {
-  void *values[256];
   switch (r->kind) {
-  case RECORD_LAUNCH:
-    for (uint32_t i = 0; i < r->module->info->param_count; i++)
-      values[i] = &r->values[i];
-    return d->ops->launch(r->module, stream, r->grid, values, r->check);
+  case RECORD_LAUNCH: return d->ops->launch(r->module, stream, r->grid, r->pointers, r->check);
   case RECORD_FILL: return d->ops->fill(d, stream, r->to, r->byte, r->size);
   case RECORD_COPY: return d->ops->copy(d, COPY_ON_DEVICE, stream, r->to, r->from, r->size);
   }

@@ -9,6 +9,7 @@
 
 struct aot_code {
   struct pack_code code;
+  struct kernel_info info;    // of this code
   struct ptxas_report report; // of machine code
 };
 

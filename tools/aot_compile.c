@@ -99,6 +99,7 @@ static struct aot_code code_of(struct arena *a, const struct compile_result *r,
                .registers = PACK_UNKNOWN,
                .spill_stores = PACK_UNKNOWN,
                .bytes = r->output},
+      .info = r->info,
       .report = {-1, -1, -1, -1},
   };
 }

@@ -189,6 +189,9 @@ static unsigned registers_of(const struct report *r) {
   return r->has_ptxas && r->ptxas.registers > 0 ? (unsigned)r->ptxas.registers : 0;
 }
 
+// Of a CTA, with those that only copy.
+static uint32_t warps_of(const struct report *r) { return kernel_info_threads(r->info) / 32; }
+
 static void print_registers(const struct report *r, struct strbuf *out) {
   strbuf_puts(out, "\nregisters\n");
   if (r->elements)
@@ -201,11 +204,11 @@ static void print_registers(const struct report *r, struct strbuf *out) {
                   r->ptxas.registers, r->ptxas.spill_stores, r->ptxas.spill_loads);
   const char *limit;
   unsigned n =
-      resource_programs_per_sm(r->target, r->num_warps, registers_of(r), r->p.shared_bytes, &limit);
+      resource_programs_per_sm(r->target, warps_of(r), registers_of(r), r->p.shared_bytes, &limit);
   strbuf_printf(out,
                 "\noccupancy: %u program%s of %u warp%s a multiprocessor (%u of %u warps), "
                 "limited by %s\n",
-                n, plural(n), r->num_warps, plural(r->num_warps), n * r->num_warps,
+                n, plural(n), warps_of(r), plural(warps_of(r)), n * warps_of(r),
                 resource_warps_per_sm(r->target), limit);
 }
 
@@ -296,7 +299,7 @@ static void write_exchanges(const struct report *r, struct json_writer *w) {
 static void write_resources(const struct report *r, struct json_writer *w) {
   const char *limit;
   unsigned n =
-      resource_programs_per_sm(r->target, r->num_warps, registers_of(r), r->p.shared_bytes, &limit);
+      resource_programs_per_sm(r->target, warps_of(r), registers_of(r), r->p.shared_bytes, &limit);
   json_key(w, "shared"), json_begin_object(w);
   number(w, "bytes", r->p.shared_bytes), number(w, "limit", r->target->shared_limit);
   number(w, "spilled_to_shared", r->p.spill_bytes), number(w, "barriers", r->p.barriers);
@@ -321,7 +324,7 @@ static void write_resources(const struct report *r, struct json_writer *w) {
     json_null(w);
   }
   json_key(w, "occupancy"), json_begin_object(w);
-  number(w, "programs", n), number(w, "warps", n * r->num_warps);
+  number(w, "programs", n), number(w, "warps", n * warps_of(r));
   number(w, "most_warps", resource_warps_per_sm(r->target));
   text(w, "limited_by", limit);
   json_end_object(w);

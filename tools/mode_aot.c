@@ -31,6 +31,10 @@ static void write_code(const struct aot_code *c, struct json_writer *w) {
   json_key(w, "format"), json_cstring(w, is_cubin ? "cubin" : "ptx");
   json_key(w, "bytes"), json_int(w, (int64_t)c->code.bytes.len);
   json_key(w, "shared_bytes"), json_int(w, c->code.shared_bytes);
+  if (c->info.producer_warps)
+    json_key(w, "producer_warps"), json_int(w, c->info.producer_warps);
+  if (c->info.map_count)
+    json_key(w, "maps"), kernel_maps_write(&c->info, w);
   if (is_cubin) {
     write_number(w, "registers", c->report.registers);
     write_number(w, "stack_bytes", c->report.stack_bytes);

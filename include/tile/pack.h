@@ -66,10 +66,10 @@ typedef struct tile_function_choice {
   size_t specialisations; /* how many there are */
   const char *target;     /* "sm_90a" */
   int is_binary;          /* 1: machine code; 0: PTX that the driver compiles */
-  unsigned num_warps;
-  unsigned shared_bytes; /* per CTA */
-  int registers;         /* per thread; -1: unknown */
-  int spilled;           /* bytes of spill stores per thread; -1: unknown */
+  unsigned num_warps;     /* that compute; a CTA can have more, which only copy */
+  unsigned shared_bytes;  /* per CTA */
+  int registers;          /* per thread; -1: unknown */
+  int spilled;            /* bytes of spill stores per thread; -1: unknown */
 } tile_function_choice;
 TILE_API tile_status tile_function_choose(tile_function *function, const tile_arg *args,
                                           size_t arg_count, tile_function_choice *ret_choice);

@@ -499,8 +499,16 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, co
                            const uint32_t *element_strides, int interleave, int swizzle,
                            int promotion, int fill) {
   ENTRY(tensor_map_encode);
-  (void)type, (void)strides, (void)box, (void)element_strides;
-  (void)interleave, (void)swizzle, (void)promotion, (void)fill;
+  fake->map = (struct fake_map){
+      type, interleave, swizzle, promotion, fill, rank, (uint64_t)(uintptr_t)address,
+      {0},  {0},        {0},     {0}};
+  for (unsigned i = 0; i < rank; i++) {
+    fake->map.sizes[i] = sizes[i];
+    fake->map.box[i] = box[i];
+    fake->map.element_strides[i] = element_strides[i];
+    if (i)
+      fake->map.strides[i - 1] = strides[i - 1];
+  }
   uint64_t mark = (uint64_t)(uintptr_t)address ^ sizes[rank - 1];
   memset(map, 0, 128);
   memcpy(map, &mark, sizeof mark);

@@ -18,6 +18,14 @@
 
 #define FAKE_MAX_PARAMS 16
 
+// Arguments of a cuTensorMapEncodeTiled.
+struct fake_map {
+  int type, interleave, swizzle, promotion, fill;
+  unsigned rank;
+  uint64_t address, sizes[5], strides[4];
+  uint32_t box[5], element_strides[5];
+};
+
 struct fake_cuda {
   int fail[CUDA_CALL_COUNT];  // result to return without doing anything; 0: work
   int calls[CUDA_CALL_COUNT]; // number of calls
@@ -36,6 +44,7 @@ struct fake_cuda {
   char launched[64];                // the first bytes of the module whose kernel was launched
   int max_shared;                   // argument of cuFuncSetAttribute
   int capture_mode;                 // last argument of cuThreadExchangeStreamCaptureMode
+  struct fake_map map;              // the last one
   atomic_bool holds_best;           // assembling at the highest level blocks meanwhile
 };
 

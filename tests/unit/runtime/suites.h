@@ -18,5 +18,6 @@ Suite *suite_cpu_async(void);
 Suite *suite_cache(void);
 Suite *suite_pack(void);
 Suite *suite_pack_function(void);
+Suite *suite_pack_maps(void);
 
 #endif

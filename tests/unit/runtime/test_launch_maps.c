@@ -90,7 +90,7 @@ static const struct {
 } refused[] = {
     {{.x = 0x10008, .rows = 4, .columns = 64}, {"`product`", "`x`", "multiple of 16"}},
     {{.x = 0x10000, .rows = 4, .columns = 64, .first = 1}, {"`x`", "0x10002", "multiple of 16"}},
-    {{.x = 0x10000, .rows = 4, .columns = 60}, {"stride 0", " 60,", "multiple of 16"}},
+    {{.x = 0x10000, .rows = 4, .columns = 60}, {"stride 0 is 60", "of 2 bytes", "multiple of 16"}},
     {{.x = 0x10000, .rows = 4, .columns = 64, .first = INT64_MAX}, {"`x`", "overflows", ""}},
 };
 
@@ -100,6 +100,62 @@ START_TEST(refusals) {
   ck_assert_int_eq(launch_map_of(&info, 0, values_of(&a), &m), TILE_INVALID_ARGUMENT);
   for (int i = 0; i < 3; i++)
     ck_assert_msg(strstr(tile_error_message(), refused[_i].words[i]), "%s", tile_error_message());
+}
+END_TEST
+
+static struct launch_term wide[] = {{LAUNCH_PARAM, 3}}, zero[] = {{LAUNCH_CONST, 0}},
+                          broken[] = {{LAUNCH_CONST, 1}, {LAUNCH_CONST, 0}, {LAUNCH_DIV, 0}};
+
+// The map with one change.
+static const struct {
+  struct launch_expr size, stride; // of dimension 0; no terms: as above
+  uint32_t row, swizzle;           // of the box
+  enum dtype dtype;
+  int64_t first;
+  const char *words[2]; // NULL: accepted
+} changed[] = {
+    {{1, wide}, {0}, 32, 64, DTYPE_BF16, (int64_t)1 << 32, {NULL, NULL}},
+    {{1, wide},
+     {0},
+     32,
+     64,
+     DTYPE_BF16,
+     ((int64_t)1 << 32) + 8,
+     {"size 0 is 4294967304", "at most"}},
+    {{0}, {1, wide}, 32, 64, DTYPE_BF16, ((int64_t)1 << 39) - 8, {NULL, NULL}},
+    {{0}, {1, wide}, 32, 64, DTYPE_BF16, (int64_t)1 << 39, {"stride 0 is 549755813888", "2^40"}},
+    {{0}, {1, wide}, 32, 64, DTYPE_BF16, -64, {"stride 0 is -64", "from 0"}},
+    {{0}, {1, wide}, 32, 64, DTYPE_BF16, INT64_MAX / 2 + 1, {"stride 0", "2^40"}},
+    {{0}, {1, zero}, 32, 64, DTYPE_BF16, 0, {NULL, NULL}}, // all rows are the same
+    {{3, broken}, {0}, 32, 64, DTYPE_BF16, 0, {"`x`", "divides by zero"}},
+    {{0}, {3, broken}, 32, 64, DTYPE_BF16, 0, {"`x`", "divides by zero"}},
+    {{0}, {0}, 36, 0, DTYPE_BF16, 0, {"72 bytes", "at most 512"}},
+    {{0}, {0}, 36, 0, DTYPE_F32, 0, {NULL, NULL}},
+    {{0}, {0}, 40, 64, DTYPE_BF16, 0, {"80 bytes", "at most 64"}},
+    {{0}, {0}, 32, 64, DTYPE_I16, 0, {"type i16 are NaN", "floats"}},
+    {{0}, {0}, 64, 64, DTYPE_F8E4NV, 0, {"type f8e4nv are NaN", "floats"}},
+};
+
+START_TEST(changed_maps) {
+  bool is_offset = !changed[_i].size.count && !changed[_i].stride.count;
+  struct kernel_map one = maps[0];
+  struct kernel_info with = info;
+  struct arguments a = arguments_of(0x10000, 4, 64, changed[_i].first);
+  struct launch_map m;
+  if (changed[_i].size.count)
+    one.sizes[0] = changed[_i].size;
+  if (changed[_i].stride.count)
+    one.strides[0] = changed[_i].stride;
+  if (!is_offset)
+    one.offset = (struct launch_expr){1, zero};
+  one.box[1] = changed[_i].row, one.swizzle = changed[_i].swizzle, one.dtype = changed[_i].dtype;
+  with.maps = &one;
+  tile_status s = launch_map_of(&with, 0, values_of(&a), &m);
+  ck_assert_int_eq(s, changed[_i].words[0] ? TILE_INVALID_ARGUMENT : TILE_OK);
+  for (int i = 0; i < 2 && changed[_i].words[0]; i++) {
+    ck_assert_ptr_nonnull(strstr(tile_error_message(), "launch of `product`"));
+    ck_assert_msg(strstr(tile_error_message(), changed[_i].words[i]), "%s", tile_error_message());
+  }
 }
 END_TEST
 
@@ -156,6 +212,49 @@ START_TEST(encoded_when_values_change) {
 }
 END_TEST
 
+START_TEST(other_arguments_change_nothing) {
+  tile_device *d = NULL;
+  struct module *m = loaded(&d), *other = NULL;
+  struct kernel_param more[5];
+  memcpy(more, params, sizeof params);
+  more[4] = (struct kernel_param){.name = "alpha", .dtype = DTYPE_F32, .divisible_by = 1};
+  struct kernel_info with = info;
+  with.param_count = 5, with.params = more;
+  ck_assert_int_eq(module_load(d, "kernel", sizeof "kernel", &with, &other), TILE_OK);
+  struct arguments a = arguments_of(0x10000, 40, 64, 0);
+  float alpha[2] = {0}; // recorded as 8 bytes
+  void *values[5];
+  memcpy(values, values_of(&a), 4 * sizeof *values);
+  values[4] = alpha;
+  fake->param_count = 6;
+  for (int i = 0; i < 3; i++, alpha[0] += 1)
+    ck_assert_int_eq(module_launch(other, NULL, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(encoded(), 1);
+  ck_assert_uint_eq(fake->params[4], 0x40000000); // 2.0f
+  ck_assert_uint_eq(fake->params[5], 0x10000 ^ 40);
+  module_destroy(other);
+  module_destroy(m);
+  tile_device_close(d);
+}
+END_TEST
+
+START_TEST(arguments_of_the_driver) {
+  tile_device *d = NULL;
+  struct module *m = loaded(&d);
+  struct arguments a = arguments_of(0x10000, 40, 64, 8);
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values_of(&a), false), TILE_OK);
+  const struct fake_map *map = &fake->map;
+  ck_assert(map->type == 9 && map->rank == 2 && map->address == 0x10010);
+  ck_assert(map->sizes[0] == 64 && map->sizes[1] == 40 && map->strides[0] == 128);
+  ck_assert(map->box[0] == 32 && map->box[1] == 128);
+  ck_assert(map->element_strides[0] == 1 && map->element_strides[1] == 1);
+  // CU_TENSOR_MAP_INTERLEAVE_NONE, SWIZZLE_64B, L2_PROMOTION_L2_256B, FLOAT_OOB_FILL_NAN_...
+  ck_assert(map->interleave == 0 && map->swizzle == 2 && map->promotion == 3 && map->fill == 1);
+  module_destroy(m);
+  tile_device_close(d);
+}
+END_TEST
+
 START_TEST(failures) {
   tile_device *d = NULL;
   struct module *m = loaded(&d);
@@ -166,6 +265,8 @@ START_TEST(failures) {
   fake->fail[CUDA_CALL_tensor_map_encode] = 1;
   ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), false), TILE_INVALID_ARGUMENT);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "cuTensorMapEncodeTiled"));
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "launch of `product`"));
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "descriptor of `x`"));
   fake->fail[CUDA_CALL_tensor_map_encode] = 0;
   ck_assert_int_eq(fake->calls[CUDA_CALL_launch], 0);
   ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), false), TILE_OK);
@@ -184,6 +285,7 @@ START_TEST(older_drivers) {
   ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values_of(&a), false),
                    TILE_DRIVER_TOO_OLD);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "12.0"));
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "`product`"));
   module_destroy(m);
   tile_device_close(d);
 }
@@ -213,7 +315,7 @@ static void *encode_many(void *user) {
 }
 
 START_TEST(threads_share_the_cache) {
-  struct map_cache *c = map_cache_create();
+  struct map_cache *c = map_cache_create(&info);
   pthread_t threads[4];
   for (size_t i = 0; i < COUNT_OF(threads); i++)
     ck_assert_int_eq(pthread_create(&threads[i], NULL, encode_many, c), 0);
@@ -235,8 +337,11 @@ Suite *suite_launch_maps(void) {
   tcase_add_test(t, numbers);
   tcase_add_test(t, empty_tensors);
   tcase_add_loop_test(t, refusals, 0, COUNT_OF(refused));
+  tcase_add_loop_test(t, changed_maps, 0, COUNT_OF(changed));
   tcase_add_test(t, single_rows);
   tcase_add_test(t, encoded_when_values_change);
+  tcase_add_test(t, other_arguments_change_nothing);
+  tcase_add_test(t, arguments_of_the_driver);
   tcase_add_test(t, failures);
   tcase_add_test(t, older_drivers);
   tcase_add_test(t, threads_share_the_cache);

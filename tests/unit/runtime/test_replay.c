@@ -31,6 +31,44 @@ static struct kernel_param params[] = {{.name = "x", .is_pointer = true, .dtype 
 static const struct kernel_info info = {
     .name = "add", .target = "cpu", .num_warps = 1, .param_count = 2, .params = params};
 
+enum { MANY = 1000 };
+
+// x[program] += the sum of MANY arguments
+static void add_many(struct cpu_thread *t, void *const *args) {
+  int32_t *x;
+  memcpy(&x, args[0], sizeof x);
+  for (int i = 1; t->thread_id == 0 && i <= MANY; i++)
+    x[t->program_id[0]] += *(const int32_t *)args[i];
+}
+
+START_TEST(many_arguments) {
+  static struct kernel_param many[MANY + 1];
+  static int32_t numbers[MANY];
+  static void *values[MANY + 1];
+  const struct kernel_info all = {
+      .name = "add", .target = "cpu", .num_warps = 1, .param_count = MANY + 1, .params = many};
+  struct module *m = NULL;
+  tile_replay *r = NULL;
+  int32_t x = 0;
+  void *p = &x;
+  many[0] = (struct kernel_param){.name = "x", .is_pointer = true, .dtype = DTYPE_I32};
+  values[0] = &p;
+  for (int i = 0; i < MANY; i++) {
+    many[i + 1] = (struct kernel_param){.name = "n", .dtype = DTYPE_I32};
+    values[i + 1] = &numbers[i];
+    numbers[i] = i;
+  }
+  ck_assert_int_eq(module_from_cpu(device, add_many, &all, NULL, NULL, &m), TILE_OK);
+  ck_assert_int_eq(tile_replay_begin(device, stream), TILE_OK);
+  ck_assert_int_eq(module_launch(m, stream, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(tile_replay_end(device, stream, &r), TILE_OK);
+  ck_assert_int_eq(tile_replay_run(r, NULL), TILE_OK);
+  ck_assert_int_eq(x, MANY * (MANY - 1) / 2);
+  tile_replay_destroy(r);
+  module_destroy(m);
+}
+END_TEST
+
 START_TEST(runs_when_it_is_replayed) {
   struct module *m = NULL;
   tile_replay *r = NULL;
@@ -84,6 +122,7 @@ Suite *suite_replay(void) {
   TCase *t = tcase_create("cpu");
   tcase_add_checked_fixture(t, open_cpu, close_cpu);
   tcase_add_test(t, runs_when_it_is_replayed);
+  tcase_add_test(t, many_arguments);
   tcase_add_test(t, what_cannot_be_recorded_is_refused);
   suite_add_tcase(s, t);
   return s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated GPU as a device: names, memory with exact bounds, streams, events, modules, launches
-// and recordings of handwritten PTX, and violations.
+// and recordings of handwritten PTX, tensor maps, and violations.
 #include "runtime/runtime_internal.h"
 
 #include <check.h>
@@ -181,6 +181,141 @@ START_TEST(an_access_outside) {
 }
 END_TEST
 
+// ---- tensor maps ----
+
+// Program (i, j) copies the block of 8 rows and 16 columns from row 8 * j and column 16 * i on to
+// its 128 elements of `out`: a thread of the second warp, which the kernel has as producer, copies
+// the block to shared memory by the map; the first warp waits for it.
+static const char box_text[] =
+    ".version 8.0\n.target sm_90a\n.address_size 64\n"
+    ".visible .entry box(.param .u64 x, .param .u64 out, .param .u32 rows, .param .u32 columns,\n"
+    "    .param .align 64 .b8 map[128])\n{\n"
+    "  .reg .pred %p<4>;\n  .reg .b32 %r<16>;\n  .reg .b64 %d<8>;\n"
+    "  .shared .align 128 .b8 tile[512];\n  .shared .align 8 .b64 bar;\n"
+    "  mov.u32 %r1, %tid.x;\n  mov.u32 %r2, %ctaid.x;\n  mov.u32 %r3, %ctaid.y;\n"
+    "  mov.b32 %r4, bar;\n  mov.b32 %r5, tile;\n  setp.eq.u32 %p1, %r1, 32;\n"
+    "  @%p1 mbarrier.init.shared::cta.b64 [%r4], 1;\n"
+    "  @%p1 fence.mbarrier_init.release.cluster;\n  bar.sync 0;\n"
+    "  setp.ge.u32 %p2, %r1, 32;\n  @!%p2 bra CONSUMER;\n"
+    "  mov.b64 %d1, map;\n  cvta.param.u64 %d1, %d1;\n"
+    "  mul.lo.u32 %r6, %r2, 16;\n  mul.lo.u32 %r7, %r3, 8;\n"
+    "  @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 512;\n"
+    "  @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r5],"
+    " [%d1, {%r6, %r7}], [%r4];\n  ret;\n"
+    "CONSUMER:\n"
+    "  mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r4], 0;\n  @!%p3 bra CONSUMER;\n"
+    "  ld.param.b64 %d2, [out];\n  mov.u32 %r8, %nctaid.x;\n  mad.lo.u32 %r9, %r3, %r8, %r2;\n"
+    "  mad.lo.u32 %r9, %r9, 128, %r1;\n  mad.wide.u32 %d2, %r9, 4, %d2;\n"
+    "  mad.lo.u32 %r10, %r1, 4, %r5;\n  mov.b32 %r11, 0;\n"
+    "COPY:\n"
+    "  ld.shared.b32 %r12, [%r10];\n  st.global.b32 [%d2], %r12;\n  add.u32 %r10, %r10, 128;\n"
+    "  add.u64 %d2, %d2, 128;\n  add.u32 %r11, %r11, 1;\n  setp.lt.u32 %p3, %r11, 4;\n"
+    "  @%p3 bra COPY;\n  ret;\n}\n";
+
+enum { WIDTH = 20, HEIGHT = 11, BLOCKS = 4, BLOCK = 128 };
+
+static struct kernel_param box_params[] = {{.name = "x", .is_pointer = true, .dtype = DTYPE_I32},
+                                           {.name = "out", .is_pointer = true, .dtype = DTYPE_I32},
+                                           {.name = "rows", .dtype = DTYPE_I32},
+                                           {.name = "columns", .dtype = DTYPE_I32}};
+static struct launch_term none[] = {{LAUNCH_CONST, 0}}, rows[] = {{LAUNCH_PARAM, 2}},
+                          columns[] = {{LAUNCH_PARAM, 3}};
+static struct kernel_map box_map = {.dtype = DTYPE_I32,
+                                    .rank = 2,
+                                    .base = 0,
+                                    .offset = {1, none},
+                                    .sizes = {{1, rows}, {1, columns}},
+                                    .strides = {{1, columns}},
+                                    .box = {8, 16}};
+static const struct kernel_info box_info = {.name = "box",
+                                            .target = "sm_90a",
+                                            .num_warps = 1,
+                                            .producer_warps = 1,
+                                            .param_count = 4,
+                                            .params = box_params,
+                                            .map_count = 1,
+                                            .maps = &box_map};
+
+struct box_launch {
+  struct module *m;
+  void *x, *out, *values[4];
+  int32_t rows, columns;
+};
+
+static void open_box(struct box_launch *b) {
+  int32_t host[WIDTH * HEIGHT];
+  for (int i = 0; i < WIDTH * HEIGHT; i++)
+    host[i] = 1000 + i;
+  *b = (struct box_launch){.rows = HEIGHT, .columns = WIDTH};
+  b->values[0] = &b->x, b->values[1] = &b->out;
+  b->values[2] = &b->rows, b->values[3] = &b->columns;
+  ck_assert_int_eq(module_load(device, box_text, strlen(box_text), &box_info, &b->m), TILE_OK);
+  ck_assert_int_eq(tile_malloc(device, sizeof host, &b->x), TILE_OK);
+  ck_assert_int_eq(tile_malloc(device, BLOCKS * BLOCK * 4, &b->out), TILE_OK);
+  ck_assert_int_eq(tile_copy_to_device(device, NULL, b->x, host, sizeof host), TILE_OK);
+}
+
+// The blocks of a tensor with `rows` rows: zero outside of it.
+static void check_blocks(const struct box_launch *b, int expected_rows) {
+  int32_t host[BLOCKS * BLOCK];
+  get(host, b->out, BLOCKS * BLOCK);
+  for (int i = 0; i < BLOCKS * BLOCK; i++) {
+    int row = i / (2 * BLOCK) * 8 + i % BLOCK / 16, column = i / BLOCK % 2 * 16 + i % 16;
+    bool inside = row < expected_rows && column < WIDTH;
+    ck_assert_int_eq(host[i], inside ? 1000 + row * WIDTH + column : 0);
+  }
+}
+
+START_TEST(blocks_by_tensor_maps) {
+  struct box_launch b;
+  tile_grid grid = {2, 2, 1};
+  open_box(&b);
+  static const int sizes[] = {HEIGHT, 5, HEIGHT, 8};
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    b.rows = sizes[i];
+    ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, true), TILE_OK);
+    check_blocks(&b, sizes[i]);
+  }
+  b.columns = WIDTH + 1;
+  ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, true), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "stride 0 is 21 elements of 4 bytes"));
+  // More rows than the buffer has.
+  b.columns = WIDTH, b.rows = HEIGHT + 1;
+  ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, true), TILE_CHECK_FAILED);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "`x`"));
+  module_destroy(b.m);
+}
+END_TEST
+
+START_TEST(recorded_tensor_maps) {
+  struct box_launch b;
+  tile_stream *s;
+  tile_replay *r;
+  open_box(&b);
+  ck_assert_int_eq(tile_stream_create(device, &s), TILE_OK);
+  ck_assert_int_eq(tile_replay_begin(device, s), TILE_OK);
+  ck_assert_int_eq(module_launch(b.m, s, (tile_grid){2, 2, 1}, b.values, false), TILE_OK);
+  ck_assert_int_eq(tile_replay_end(device, s, &r), TILE_OK);
+  b.rows = 1;
+  ck_assert_int_eq(module_launch(b.m, s, (tile_grid){2, 2, 1}, b.values, false), TILE_OK);
+  check_blocks(&b, 1);
+  ck_assert_int_eq(tile_replay_run(r, s), TILE_OK);
+  check_blocks(&b, HEIGHT);
+  tile_replay_destroy(r);
+  tile_stream_destroy(s);
+  module_destroy(b.m);
+}
+END_TEST
+
+START_TEST(maps_that_the_code_lacks) {
+  struct module *m;
+  struct kernel_info other = box_info;
+  other.map_count = 0;
+  ck_assert_int_eq(module_load(device, box_text, strlen(box_text), &other, &m), TILE_INTERNAL);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "5 parameters, not 4"));
+}
+END_TEST
+
 START_TEST(what_does_not_load) {
   struct module *m;
   struct kernel_info other = info;
@@ -216,6 +351,9 @@ int main(void) {
   tcase_add_test(c, launches);
   tcase_add_test(c, recordings);
   tcase_add_test(c, an_access_outside);
+  tcase_add_test(c, blocks_by_tensor_maps);
+  tcase_add_test(c, recorded_tensor_maps);
+  tcase_add_test(c, maps_that_the_code_lacks);
   tcase_add_test(c, what_does_not_load);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
