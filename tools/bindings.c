@@ -36,17 +36,21 @@ static bool signature_error(struct tool *t, const struct word *of, struct str en
                             const char *why) {
   diag_help(diag_error(t->diag, tool_part(of, entry), E0706, "`%.*s` is no type of a parameter: %s",
                        STR_ARG(entry), why),
-            "an entry is NAME=TYPE or NAME=TYPE:HINT, such as `x=*f32:16` or `n=i32`");
+            "an entry is NAME=TYPE, NAME=TYPE:HINT or NAME=None, such as `x=*f32:16` or `n=i32`");
   return false;
 }
 
-// NAME=[*]TYPE[:HINT]
+// NAME=[*]TYPE[:HINT] | NAME=None
 bool tool_parse_type(struct tool *t, const struct word *of, struct str entry,
                      struct lang_binding *ret) {
   struct str name, type, hint, rest = str_split(entry, '=', &name);
   if (!rest.ptr || name.len == 0)
     return signature_error(t, of, entry, "no `=`");
   hint = str_split(rest, ':', &type);
+  if (str_is(rest, "None")) {
+    *ret = tool_constant(t, arena_strndup(t->arena, name.ptr, name.len), rest);
+    return true;
+  }
   bool pointer = str_starts(type, "*");
   if (pointer)
     type = (struct str){type.ptr + 1, type.len - 1};

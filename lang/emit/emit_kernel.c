@@ -55,8 +55,15 @@ static void check_binding_names(struct eval *e, const struct kernel *k) {
 
 static void bind_constant(struct eval *e, struct kernel_param *p) {
   const struct lang_binding *b = p->binding;
-  if (const_parse(e->a, str_from(b->text ? b->text : ""), &p->constant))
+  const struct lang_param *a = p->declared;
+  if (const_parse(e->a, str_from(b->text ? b->text : ""), &p->constant)) {
+    if (p->constant.kind == VALUE_NONE && a->is_typed && !a->is_pointer) {
+      eval_error(e, here(p), E0413, "`%s` is declared %s and cannot be None", p->ast->name,
+                 dtype_name(a->dtype));
+      p->constant = VALUE_ERROR;
+    }
     return;
+  }
   struct diag *d = eval_error(e, here(p), E0413, "`%s` is not a value for `%s`",
                               b->text ? b->text : "", b->name);
   diag_help(d, "a number, True, False, None, a type such as float16, or a string");

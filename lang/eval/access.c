@@ -157,6 +157,7 @@ static struct value unknown_attribute(struct eval *e, struct operand x, const ch
     diag_help(d, "did you mean `%s`?", near);
     diag_fixit(d, at, near);
   }
+  eval_help_none(e, d, x);
   return VALUE_ERROR;
 }
 

@@ -251,6 +251,7 @@ struct value const_binary(struct eval *e, enum ast_op op, struct operand a, stru
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
+  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
   return VALUE_ERROR;
 }
 
@@ -274,6 +275,7 @@ struct value const_unary(struct eval *e, enum ast_op op, struct operand x, struc
   struct diag *d =
       eval_error(e, at, E0203, "`%s` does not take %s", ast_op_text(op), value_describe(e, x.v));
   diag_label(d, x.at, "%s", value_type_text(e, x.v));
+  eval_help_none(e, d, x);
   return VALUE_ERROR;
 }
 
@@ -364,5 +366,6 @@ struct value const_compare(struct eval *e, enum ast_op op, struct operand a, str
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
+  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
   return VALUE_ERROR;
 }

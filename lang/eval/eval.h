@@ -216,6 +216,8 @@ struct diag *eval_error(struct eval *e, struct span at, enum diag_code code, con
     PRINTF(4, 5);
 struct diag *eval_warning(struct eval *e, struct span at, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
+// If the operand is a name whose value is None: how to guard its use.
+void eval_help_none(struct eval *e, struct diag *d, struct operand x);
 // A remark with a topic, once per location.
 void eval_remark(struct eval *e, struct span at, const char *topic, const char *text);
 // For messages: "tile<64xf32>", "the integer 3", "a function".

@@ -31,6 +31,36 @@ add_with "elements of another type" 1 'points to f32, not to f16 \[E0714\]' 'f16
 add_with "real number where an integer is wanted" 1 '\[E0723\]' "$x" "$out" 1.5 2
 add_with "compile-time parameter as argument" 1 '-D BLOCK=' "$x" "$out" 100 "$grid" --arg BLOCK=64
 
+# None for an optional parameter.
+cat > optional.tile <<'KERNEL'
+@jit
+def k(x, b, out, n: i32, scale=None, BLOCK: constexpr = 128):
+    i = program_id(0) * BLOCK + arange(0, BLOCK)
+    v = load(x + i, mask=i < n)
+    if b is not None:
+        v += load(b + i, mask=i < n)
+    if scale is not None:
+        v *= scale
+    store(out + i, v, mask=i < n)
+KERNEL
+optional=(--run optional.tile --target cpu --arg 'x=f32[100]:ones' --arg 'out=f32[100]' --arg n=100 --grid 1)
+check "None" 0 'out .*\[1, 1,
+!^  b ' "${optional[@]}" --arg b=None
+check "None by --signature" 0 'out .*\[1, 1,' "${optional[@]}" --signature b=None
+check "an optional parameter that is given" 0 'out .*\[2, 2,' "${optional[@]}" --arg 'b=f32[100]:ones'
+check "a default that is None, and another value" 0 'out .*\[6, 6,' "${optional[@]}" --arg 'b=f32[100]:ones' --arg scale=3.0
+check "None, compiled for a GPU and simulated" 0 'out .*\[1, 1,' --run optional.tile "${optional[@]:4}" --arg b=None \
+  --simulate --check --target sm_90a
+check "None is no value of a typed number" 1 'declared i32 and cannot be None \[E0723\]' --run optional.tile --target cpu \
+  --arg 'x=f32[100]' --arg 'out=f32[100]' --arg b=None --arg n=None --grid 1
+check "None and an array" 1 'None by `--signature` \[E0723\]' "${optional[@]}" --arg 'b=f32[100]' --signature b=None
+check "None in PTX: three parameters" 0 'k_param_2
+!k_param_3' optional.tile --target sm_80 --emit=ptx --signature 'x=*f32,b=None,out=*f32'
+check "None for a typed number" 1 '`n` is declared i32 and cannot be None \[E0413\]' optional.tile --target sm_80 --emit=ptx \
+  --signature 'x=*f32,b=None,out=*f32,n=None'
+check "a malformed None" 2 'unknown type \[E0706\]' optional.tile --target sm_80 --signature 'x=*f32,b=None:16'
+check "benchmark with None" 0 'grid \(1, 1, 1\)' --bench "${optional[@]:1}" --arg b=None --repeats 3
+
 # Grids.
 add_with "unknown name in the grid" 1 'unknown name `BLCK` \[E0724\]
 did you mean `BLOCK`' "$x" "$out" 100 'cdiv(n,BLCK)'
