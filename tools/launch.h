@@ -56,6 +56,9 @@ int launch_run(struct tool *t, struct launch *l);
 int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret);
 // Records a failed runtime call at `where` and returns its exit status.
 int launch_failed(struct tool *t, struct span where, tile_status status);
+// Replaces each parameter whose --arg is a tuple by its elements, `name[0]` and so on, and the
+// argument by theirs. False with a diagnostic.
+bool launch_expand_tuples(struct tool *t, struct launch *l);
 // --signature gives types to parameters that the source leaves untyped, and must agree with those
 // that have one. False with a diagnostic.
 bool launch_take_signature(struct tool *t, struct launch *l);

@@ -85,38 +85,45 @@ struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *nam
   return NULL;
 }
 
+static bool take_type(struct tool *t, struct launch *l, const struct lang_binding *b,
+                      struct span at) {
+  struct lang_param *p = NULL;
+  for (size_t i = 0; i < l->param_count && !p; i++)
+    p = strcmp(l->params[i].name, b->name) == 0 ? &l->params[i] : NULL;
+  bool is_pointer = b->kind == BIND_POINTER;
+  if (!p || p->is_constexpr) {
+    diag_error(t->diag, at, E0412, "`%s` has no %s parameter `%s`", l->kernel_name,
+               p ? "run-time" : "such", b->name);
+    return false;
+  }
+  if (b->kind == BIND_CONSTANT) {
+    l->is_none[p - l->params] = true;
+    return true;
+  }
+  if (p->is_typed && (p->is_pointer != is_pointer || p->dtype != b->dtype)) {
+    diag_help(diag_error(t->diag, at, E0413, "`%s` is declared as another type", b->name),
+              "change the annotation, or leave it out of `--signature`");
+    return false;
+  }
+  p->is_typed = true;
+  p->is_pointer = is_pointer;
+  p->dtype = b->dtype;
+  if (b->is_one || b->divisible_by > p->divisible_by)
+    p->divisible_by = b->is_one ? 0 : b->divisible_by; // 0: it is 1
+  return true;
+}
+
 bool launch_take_signature(struct tool *t, struct launch *l) {
   struct word signature = {t->o.signature, t->o.signature_at};
   struct str entry;
   l->is_none = arena_array(t->arena, bool, l->param_count + 1);
   for (struct str rest = signature.value; tool_next_entry(&rest, &entry);) {
-    struct lang_binding b;
-    struct lang_param *p = NULL;
-    if (!tool_parse_type(t, &signature, entry, &b))
+    struct bindings types = {0};
+    if (!tool_parse_types(t, &signature, entry, &types))
       return false;
-    for (size_t i = 0; i < l->param_count && !p; i++)
-      p = strcmp(l->params[i].name, b.name) == 0 ? &l->params[i] : NULL;
-    struct span at = tool_part(&signature, entry);
-    bool is_pointer = b.kind == BIND_POINTER;
-    if (!p || p->is_constexpr) {
-      diag_error(t->diag, at, E0412, "`%s` has no %s parameter `%s`", l->kernel_name,
-                 p ? "run-time" : "such", b.name);
-      return false;
-    }
-    if (b.kind == BIND_CONSTANT) {
-      l->is_none[p - l->params] = true;
-      continue;
-    }
-    if (p->is_typed && (p->is_pointer != is_pointer || p->dtype != b.dtype)) {
-      diag_help(diag_error(t->diag, at, E0413, "`%s` is declared as another type", b.name),
-                "change the annotation, or leave it out of `--signature`");
-      return false;
-    }
-    p->is_typed = true;
-    p->is_pointer = is_pointer;
-    p->dtype = b.dtype;
-    if (b.is_one || b.divisible_by > p->divisible_by)
-      p->divisible_by = b.is_one ? 0 : b.divisible_by; // 0: it is 1
+    for (size_t i = 0; i < types.len; i++)
+      if (!take_type(t, l, &types.at[i], tool_part(&signature, entry)))
+        return false;
   }
   return true;
 }

@@ -81,6 +81,74 @@ START_TEST(none_where_it_cannot_be) {
 }
 END_TEST
 
+// ---- tuples of arguments ----
+
+static const char tuple_text[] = "@triton.jit\n"
+                                 "def total(pointers, i):\n"
+                                 "  v = tl.load(pointers[0] + i)\n"
+                                 "  for p in pointers[1:]:\n"
+                                 "    v += tl.load(p + i).to(v.dtype)\n"
+                                 "  return v\n"
+                                 "@triton.jit\n"
+                                 "def k(pointers, strides, out, SHAPE: tl.constexpr):\n"
+                                 "  i = tl.program_id(0)\n"
+                                 "  step, (one, bias) = strides\n"
+                                 "  v = total(pointers, i * one)\n"
+                                 "  if bias is not None:\n"
+                                 "    v += bias\n"
+                                 "  tl.static_assert(len(strides) == 2)\n"
+                                 "  tl.store(out + i, v * step + SHAPE[1][0] + len(SHAPE))\n";
+
+START_TEST(tuples_of_arguments) {
+  int x[COUNT], out[COUNT], want[COUNT];
+  float y[COUNT];
+  tile_kernel *k = kernel_of(tuple_text, "k");
+  need(tile_kernel_set_constant(k, "SHAPE", "(4, (1000,))"));
+  need(tile_kernel_set_tuple(k, "strides", 2));
+  need(tile_kernel_set_tuple(k, "pointers", 2));
+  need(tile_kernel_set_tuple(k, "strides[1]", 2));
+  tile_arg args[] = {tile_arg_pointer(x, TILE_I32),
+                     tile_arg_pointer(y, TILE_F32),
+                     tile_arg_i32(10),
+                     tile_arg_i32(1),
+                     tile_arg_none(),
+                     tile_arg_pointer(out, TILE_I32)};
+  for (int i = 0; i < COUNT; i++)
+    x[i] = i, y[i] = 2.0f, want[i] = (i + 2) * 10 + 1002;
+  expect(k, args, 6, out, want);
+  args[4] = tile_arg_i32(7);
+  for (int i = 0; i < COUNT; i++)
+    want[i] = (i + 2 + 7) * 10 + 1002;
+  expect(k, args, 6, out, want);
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 5), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "takes 6 arguments, got 5"));
+  ck_assert_int_eq(tile_kernel_set_tuple(k, "out", 1), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "before its first launch"));
+  tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(what_is_no_tuple) {
+  tile_kernel *k = kernel_of("def k(x: ptr[i32], s, N: constexpr):\n  tl.store(x, s[0])\n", NULL);
+  ck_assert_int_eq(tile_kernel_set_tuple(k, "x", 2), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "has a type"));
+  ck_assert_int_eq(tile_kernel_set_tuple(k, "N", 2), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_tuple(k, "z", 2), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "no run-time parameter `z`"));
+  ck_assert_int_eq(tile_kernel_set_tuple(k, "s", 0), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_tuple(k, "s", 257), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_tuple(NULL, "s", 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_tuple(k, NULL, 1), TILE_INVALID_ARGUMENT);
+  need(tile_kernel_set_tuple(k, "s", 1)); // a tuple of one is no number
+  need(tile_kernel_set_constant(k, "N", "(3,)"));
+  int x = 0;
+  tile_arg args[] = {tile_arg_pointer(&x, TILE_I32), tile_arg_i32(5)};
+  need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 2));
+  ck_assert_int_eq(x, 5);
+  tile_kernel_close(k);
+}
+END_TEST
+
 // ---- control flow ----
 
 struct flow_case {
@@ -190,6 +258,8 @@ int main(void) {
   tcase_set_timeout(t, 120);
   tcase_add_test(t, none_is_a_compile_time_value);
   tcase_add_test(t, none_where_it_cannot_be);
+  tcase_add_test(t, tuples_of_arguments);
+  tcase_add_test(t, what_is_no_tuple);
   tcase_add_loop_test(t, values_after_an_early_return, 0,
                       (int)(sizeof flow_cases / sizeof *flow_cases));
   suite_add_tcase(s, t);
