@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compile-time arithmetic, comparison and formatting.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions; a
+// sequence may be an Enum, whose members are expressions (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 
 #include <math.h>
@@ -237,6 +240,8 @@ struct value const_binary(struct eval *e, enum ast_op op, struct operand a, stru
       r = value_bool(r.i != 0);
   } else if (value_is_number(a.v) && value_is_number(b.v)) {
     r = float_binary(e, op, value_as_double(a.v), value_as_double(b.v), b, at);
+  } else if (op == OP_MOD && a.v.kind == VALUE_STR) {
+    r = text_percent(e, a, b, at);
   } else if (op == OP_ADD && a.v.kind == b.v.kind &&
              (a.v.kind == VALUE_STR || a.v.kind == VALUE_TUPLE)) {
     r = concat(e, a.v, b.v, at);

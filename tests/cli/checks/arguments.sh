@@ -85,7 +85,7 @@ check "a tuple of one, None in a tuple, on a simulated GPU" 0 'out .*\[1000, 101
   --arg 'pointers=(i32[32]:iota,)' --arg 'strides=(10,(1,None))'
 check "benchmark with tuples" 0 'grid \(1, 1, 1\)' --bench "${tuples[@]}" --target cpu --repeats 3 --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,None))'
 check "tuning with tuples" 0 '1 of 1 configurations measured' --autotune "${tuples[@]}" --target cpu --space 'num_warps=4' \
-  --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,None))' --tune-file none.tune.json
+  --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,None))' --tune-file tuples.tune.json
 check "an empty tuple" 1 'it is empty \[E0720\]' --run "${tuples[@]}" --target cpu --arg 'pointers=()' --arg 'strides=(10,(1,None))'
 check "an element that is missing" 1 'cannot unpack 1 values into 2 names \[E0218\]' --run "${tuples[@]}" --target cpu --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,))'
 check "a malformed element" 1 '\[E0720\]' --run "${tuples[@]}" --target cpu --arg 'pointers=(i32[16],x)' --arg 'strides=(10,(1,None))'

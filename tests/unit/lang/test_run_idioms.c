@@ -248,6 +248,101 @@ START_TEST(values_after_an_early_return) {
 }
 END_TEST
 
+// ---- Python around kernels ----
+
+struct file_case {
+  const char *name, *text;
+  int want; // what `k` stores; it has the parameters x (holds 5), out
+};
+
+static const struct file_case file_cases[] = {
+    {"str.format, f-strings and % at compile time",
+     "@triton.jit\n"
+     "def k(x, out, N: tl.constexpr = 7):\n"
+     "  a: tl.constexpr = '{}|{:>4}|{1:<3}|{name!r}|{{}}'.format(N, 'b', name='q')\n"
+     "  b: tl.constexpr = '%d|%5.2f|%s|%-3x|%03d|%%|%r' % (N, 1.5, N == 7, 255, 9, 's')\n"
+     "  c: tl.constexpr = 'v%d' % N\n"
+     "  tl.static_assert(a == \"7|   b|b  |'q'|{}\", a)\n"
+     "  tl.static_assert(b == \"7| 1.50|True|ff |009|%|'s'\", b)\n"
+     "  tl.static_assert(c == 'v7' and '{0}{0}'.format(N) == f'{N}{N}')\n"
+     "  tl.store(out, len(a) * 100 + len(b))\n",
+     1726},
+    {"assembly from a template",
+     "@triton.jit\n"
+     "def k(x, out, S: tl.constexpr = 'N'):\n"
+     "  asm: tl.constexpr = '{name}.{w}'.format(name='op', w=32)\n"
+     "  tl.store(out, len(asm))\n",
+     5},
+    {"functions that become kernels by a call",
+     "def helper(v):\n  return v * 2\n"
+     "twice = triton.jit(helper)\n"
+     "@triton.jit\n"
+     "def other(v):\n  return v + 1\n"
+     "def host(v):\n  try:\n    return 1\n  except Exception:\n    raise\n"
+     "def k(x, out):\n  tl.store(out, twice(tl.load(x)) + other(0))\n"
+     "k = triton.jit(k)\n",
+     11},
+    {"functions of libdevice by importlib and getattr",
+     "import importlib\n"
+     "def find(name):\n"
+     "  m = importlib.import_module('triton.language.extra.libdevice')\n"
+     "  return getattr(m, name)\n"
+     "root = find('sqrt')\n"
+     "power = getattr(tl.extra.libdevice, 'pow')\n"
+     "@triton.jit\n"
+     "def k(x, out):\n"
+     "  v = tl.load(x).to(tl.float32)\n"
+     "  tl.store(out, (root(v * 5) + power(v, 2.0)).to(tl.int32))\n",
+     30},
+    {"scalars and pointers with new axes",
+     "@triton.jit\n"
+     "def k(x, out):\n"
+     "  p = x[None, None, :] + tl.zeros([1, 1, 4], tl.int32)\n"
+     "  s = tl.program_id(0)[None, :] + 3\n"
+     "  tl.static_assert(s.shape[0] == 1 and len(s.shape) == 1)\n"
+     "  tl.store(out, tl.sum(tl.load(p)) + tl.sum(s) * 0)\n",
+     20},
+    {"types of numbers known at compile time",
+     "@triton.jit\n"
+     "def k(x, out, N: tl.constexpr = 3):\n"
+     "  f = 1.5\n"
+     "  tl.static_assert(N.dtype == tl.int32 and f.dtype == tl.float32)\n"
+     "  tl.static_assert((1 << 40).dtype == tl.int64 and (N == 3).dtype == tl.int1)\n"
+     "  tl.store(out, tl.full([], 9, N.dtype))\n",
+     9},
+    {"products of integers are added up in int32",
+     "@triton.jit\n"
+     "def k(x, out):\n"
+     "  a = tl.full([16, 32], 100, tl.int8)\n"
+     "  c = tl.dot(a, tl.trans(a), out_dtype=tl.int8)\n"
+     "  tl.static_assert(c.dtype == tl.int32)\n"
+     "  tl.store(out, tl.max(tl.max(c, 1), 0))\n",
+     320000},
+    {"members of enumerations in kernels",
+     "from enum import Enum\n"
+     "class Mode(Enum):\n  ADD = 1\n  MUL = 2\n"
+     "@triton.jit\n"
+     "def k(x, out, MODE: tl.constexpr = 2):\n"
+     "  v = tl.load(x)\n"
+     "  if MODE == Mode.MUL.value:\n    v *= 3\n"
+     "  tl.store(out, v)\n",
+     15},
+};
+
+START_TEST(files) {
+  const struct file_case *c = &file_cases[_i];
+  char text[2048];
+  snprintf(text, sizeof text, "import triton\nimport triton.language as tl\n%s", c->text);
+  int x[4] = {5, 5, 5, 5}, out = -1;
+  tile_kernel *k = kernel_of(text, "k");
+  tile_arg args[] = {tile_arg_pointer(x, TILE_I32), tile_arg_pointer(&out, TILE_I32)};
+  need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 2));
+  need(tile_stream_synchronize(device, NULL));
+  ck_assert_msg(out == c->want, "%s: %d, expected %d", c->name, out, c->want);
+  tile_kernel_close(k);
+}
+END_TEST
+
 static void open_device(void) { need(tile_device_open("cpu", &device)); }
 static void close_device(void) { tile_device_close(device); }
 
@@ -262,6 +357,7 @@ int main(void) {
   tcase_add_test(t, what_is_no_tuple);
   tcase_add_loop_test(t, values_after_an_early_return, 0,
                       (int)(sizeof flow_cases / sizeof *flow_cases));
+  tcase_add_loop_test(t, files, 0, (int)(sizeof file_cases / sizeof *file_cases));
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_set_fork_status(runner, CK_NOFORK);
