@@ -216,6 +216,7 @@ static void build(struct build *b, tile_kernel **ret_kernel) {
   const struct tune_problem *p = b->r->problem;
   bool ok = done(b, jit_kernel_open(b->r->device, p->file, p->text, p->kernel, NULL, ret_kernel));
   tile_kernel *k = *ret_kernel;
+  ok = ok && done(b, jit_kernel_flatten(k, p->arg_names, p->arg_count));
   ok = ok && set_constants(b, k) && set_options(b, k) && find_grid(b, k);
   if (ok)
     ok = b->r->stage == TUNE_ANALYSED ? analyse(b, k) : compile(b, k);

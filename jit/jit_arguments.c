@@ -19,7 +19,8 @@ static tile_status wrong_type(const tile_kernel *k, size_t i, const tile_arg *ar
   return status_set(TILE_INVALID_ARGUMENT,
                     "kernel `%s`: argument %zu (`%s`) must be %s%s, got %s%s", k->name, i + 1,
                     p->name, p->is_pointer ? "a pointer to " : "", dtype_name(p->dtype),
-                    arg->is_pointer ? "a pointer to " : "", dtype_name((enum dtype)arg->type));
+                    arg->is_pointer && !arg_is_none(arg) ? "a pointer to " : "",
+                    arg_is_none(arg) ? "None" : dtype_name((enum dtype)arg->type));
 }
 
 static tile_status out_of_range(const tile_kernel *k, size_t i, const tile_arg *arg) {
@@ -51,6 +52,10 @@ static bool keeps_promise(const struct lang_param *p, const tile_arg *arg) {
 
 static tile_status key_byte(const tile_kernel *k, size_t i, const tile_arg *arg, uint8_t *ret) {
   const struct lang_param *p = &k->params[i];
+  if (arg_is_none(arg)) {
+    *ret = KEY_NONE;
+    return p->is_typed && !p->is_pointer ? wrong_type(k, i, arg) : TILE_OK;
+  }
   if ((unsigned)arg->type >= DTYPE_COUNT)
     return status_set(TILE_INVALID_ARGUMENT,
                       "kernel `%s`: argument %zu (`%s`) has no known type (%d)", k->name, i + 1,
@@ -111,7 +116,14 @@ tile_status jit_key_make(const tile_kernel *k, const tile_arg *args, size_t coun
 
 // ---- for the compiler ----
 
-static struct lang_binding run_time_binding(const struct lang_param *p, uint8_t key) {
+static struct lang_binding constant_binding(const char *name, const char *text) {
+  return (struct lang_binding){
+      .name = name, .kind = BIND_CONSTANT, .dtype = DTYPE_NONE, .divisible_by = 1, .text = text};
+}
+
+static struct lang_binding argument_binding(const struct lang_param *p, uint8_t key) {
+  if (key & KEY_NONE)
+    return constant_binding(p->name, "None");
   uint32_t known = key & KEY_DIVISIBLE_16 ? HINT : 1;
   return (struct lang_binding){
       .name = p->name,
@@ -130,13 +142,9 @@ struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *con
   for (size_t i = 0; i < k->declared_count; i++) {
     const struct lang_param *p = &k->declared[i];
     if (!p->is_constexpr)
-      b[n++] = run_time_binding(p, key[arg++]);
+      b[n++] = argument_binding(p, key[arg++]);
     else if (config->constants[i])
-      b[n++] = (struct lang_binding){.name = p->name,
-                                     .kind = BIND_CONSTANT,
-                                     .dtype = DTYPE_NONE,
-                                     .divisible_by = 1,
-                                     .text = config->constants[i]};
+      b[n++] = constant_binding(p->name, config->constants[i]);
   }
   for (size_t i = 0; i < k->outer_count; i++)
     b[n++] = k->outer[i];

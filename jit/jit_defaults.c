@@ -2,7 +2,7 @@
 // The configuration of a launch whose kernel has tuning decorators: what the caller set, and for
 // the rest the first configuration of @autotune and the values that @heuristics computes from the
 // arguments. Without heuristics it is the same for all launches; with them it is cached by the
-// values of the scalar arguments and by which pointers are NULL (None).
+// types and scalar values of the arguments and by which pointers are NULL (None).
 #include "jit/jit_kernel.h"
 
 #include <string.h>
@@ -12,23 +12,30 @@ enum { COMPLETIONS = 256 }; // slots of a configuration; a collision replaces th
 struct completion {
   struct config *config; // NULL: empty
   uint64_t hash;
-  uint64_t *values; // of all arguments
+  struct seen *values; // of all arguments
+};
+
+// What decorators see of an argument.
+struct seen {
+  uint64_t value;
+  uint32_t kind; // its type, and whether it is a pointer
 };
 
 // ---- what the arguments say ----
 
-static uint64_t value_of(const tile_arg *arg) {
-  uint64_t v;
-  if (arg->is_pointer)
-    return arg->value.pointer != NULL;
-  memcpy(&v, &arg->value, sizeof v);
-  return v;
+static struct seen value_of(const tile_arg *arg) {
+  struct seen s = {.value = arg->value.pointer != NULL,
+                   .kind = (uint32_t)arg->type | (arg->is_pointer ? 1u << 31 : 0)};
+  if (!arg->is_pointer)
+    memcpy(&s.value, &arg->value, sizeof s.value);
+  return s;
 }
 
 static uint64_t hash_of(const tile_arg *args, size_t count) {
   uint64_t h = 0x9e3779b97f4a7c15u ^ count;
   for (size_t i = 0; i < count; i++) {
-    h = (h ^ value_of(&args[i])) * 0xff51afd7ed558ccdu;
+    struct seen s = value_of(&args[i]);
+    h = (h ^ s.value ^ s.kind) * 0xff51afd7ed558ccdu;
     h ^= h >> 32;
   }
   return h;
@@ -37,13 +44,17 @@ static uint64_t hash_of(const tile_arg *args, size_t count) {
 static bool is_for(const struct completion *c, uint64_t hash, const tile_arg *args, size_t count) {
   if (!c->config || c->hash != hash)
     return false;
-  for (size_t i = 0; i < count; i++)
-    if (c->values[i] != value_of(&args[i]))
+  for (size_t i = 0; i < count; i++) {
+    struct seen s = value_of(&args[i]);
+    if (c->values[i].value != s.value || c->values[i].kind != s.kind)
       return false;
+  }
   return true;
 }
 
 struct lang_known jit_known_argument(const char *name, const tile_arg *arg) {
+  if (arg_is_none(arg))
+    return (struct lang_known){.name = name, .is_text = true, .text = "None"};
   enum dtype dtype = (enum dtype)arg->type;
   struct lang_known known = {.name = name, .is_pointer = arg->is_pointer, .dtype = dtype};
   known.is_integer = !arg->is_pointer && !dtype_is_float(dtype);
@@ -121,7 +132,7 @@ static void remember(tile_kernel *k, struct config *c, const tile_arg *args, siz
     struct completion *to = &c->completions[hash % COMPLETIONS];
     to->config = NULL;
     if (!to->values)
-      to->values = arena_array(k->arena, uint64_t, count + 1);
+      to->values = arena_array(k->arena, struct seen, count + 1);
     for (size_t i = 0; i < count; i++)
       to->values[i] = value_of(&args[i]);
     to->hash = hash;

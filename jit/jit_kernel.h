@@ -20,8 +20,8 @@
 #define JIT_MAX_ARGS 256
 
 // What one argument adds to the key of a specialisation: its tile_type in four bits, and these
-// flags.
-enum { KEY_TYPE = 15, KEY_POINTER = 16, KEY_DIVISIBLE_16 = 32, KEY_IS_ONE = 64 };
+// flags. KEY_NONE stands alone.
+enum { KEY_TYPE = 15, KEY_POINTER = 16, KEY_DIVISIBLE_16 = 32, KEY_IS_ONE = 64, KEY_NONE = 128 };
 
 struct jit_key {
   size_t count;

@@ -17,7 +17,7 @@ struct lang_binding {
   uint32_t divisible_by; // 1: nothing known
   bool is_one; // BIND_SCALAR that equals 1: becomes the constant 1, and no run-time parameter
   // BIND_CONSTANT: the text of a literal as on a command line: 128, 0x10, 1.5, True, "relu", or a
-  // type name (float16, tl.float16) or None
+  // type name (float16, tl.float16), None, or a tuple of these
   const char *text;
 };
 
@@ -70,9 +70,9 @@ struct lang_imports {
   bool is_detached; // the kernel's text is not from a file: no import is found beside it
   VEC(struct lang_dependency) dependencies; // filled by lang_emit, on the context's arena
 };
-// Fills the dependencies with the imported files that the file's device code mentions, whether or not a
-// kernel uses them, and with those that these files mention or re-export. On `a`; files that are
-// not found or cannot be read are skipped.
+// Fills the dependencies with the imported files that the file's device code mentions, whether or
+// not a kernel uses them, and with those that these files mention or re-export. On `a`; files that
+// are not found or cannot be read are skipped.
 void lang_import_files(struct arena *a, const struct lang_unit *u, struct lang_imports *imports);
 
 // What decides the conditions at module level, and so which definitions exist: set it before any

@@ -25,6 +25,7 @@
 #define TILE_DTYPE_F8E4B15 TILE_F8E4B15
 DTYPES(X)
 #undef X
+_Static_assert((int)DTYPE_NONE == (int)TILE_NONE, "tile_type and enum dtype differ");
 
 tile_arg tile_arg_pointer(void *device_pointer, tile_type element) {
   tile_arg a = {.is_pointer = 1, .type = element};
@@ -48,6 +49,11 @@ tile_arg tile_arg_i32(int32_t value) { return tile_arg_int(TILE_I32, value); }
 tile_arg tile_arg_i64(int64_t value) { return tile_arg_int(TILE_I64, value); }
 tile_arg tile_arg_f32(float value) { return real(TILE_F32, (double)value); }
 tile_arg tile_arg_f64(double value) { return real(TILE_F64, value); }
+
+tile_arg tile_arg_none(void) {
+  tile_arg a = {.is_pointer = 1, .type = TILE_NONE};
+  return a;
+}
 
 bool arg_fits(const tile_arg *arg) {
   static const struct {
@@ -84,6 +90,7 @@ void arg_store(const tile_arg *arg, uint64_t *into) {
   case TILE_F8E4B15:
   case TILE_F16:
   case TILE_BF16: dtype_store((enum dtype)arg->type, into, arg->value.real); break;
+  case TILE_NONE: // a pointer, stored above
   case TILE_I1:
   case TILE_I8:
   case TILE_I16:

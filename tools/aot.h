@@ -46,7 +46,8 @@ struct aot {
   VEC(struct aot_function) functions;
 };
 
-// Maps names of the language to C names. Distinct names stay distinct.
+// Maps names of the language to C names. Distinct names stay distinct, except `s[0]` and `s_0`
+// (aot_describe reports them).
 const char *aot_c_name(struct arena *a, const char *name);
 
 // --name, or derived from the file's name; `unnamed` for standard input. False with a diagnostic.

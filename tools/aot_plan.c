@@ -33,7 +33,7 @@ static bool is_taken(struct str name) {
 }
 
 // Letters, digits and single underscores are kept; other bytes become `_xHH`. A reserved name, and
-// any that ends in `_`, gets another `_`.
+// any that ends in `_`, gets another `_`. An element of a tuple, `s[0]`, is `s_0`.
 const char *aot_c_name(struct arena *a, const char *name) {
   struct strbuf b = {.arena = a};
   if (isdigit((unsigned char)name[0]))
@@ -41,7 +41,9 @@ const char *aot_c_name(struct arena *a, const char *name) {
   for (const char *p = name; *p; p++) {
     if (isalnum((unsigned char)*p) || *p == '_')
       strbuf_putc(&b, *p);
-    else
+    else if (*p == '[')
+      strbuf_putc(&b, '_');
+    else if (*p != ']')
       strbuf_printf(&b, "_x%02x", (unsigned)(unsigned char)*p);
   }
   if (b.len == 0 || b.ptr[b.len - 1] == '_' || is_taken((struct str){b.ptr, b.len}))
@@ -60,7 +62,9 @@ static bool is_c_name(struct str name) {
 
 // ---- functions ----
 
+// Of an element of a tuple, `strides[0]`, the parameter.
 static const struct lang_param *find_param(const struct aot_function *f, struct str name) {
+  (void)str_split(name, '[', &name);
   for (size_t i = 0; i < f->declared_count; i++)
     if (str_is(name, f->declared[i].name))
       return &f->declared[i];
@@ -131,12 +135,13 @@ static bool function_entry(struct aot *a, const struct word *w, struct aot_funct
       diag_help(d, "did you mean `%s`?", near);
     return false;
   }
-  struct lang_binding b;
+  struct bindings types = {0};
   if (p->is_constexpr)
-    b = tool_constant(a->tool, p->name, value);
-  else if (!tool_parse_type(a->tool, w, entry, &b))
+    vec_push(arena, &types, tool_constant(a->tool, p->name, value));
+  else if (!tool_parse_types(a->tool, w, entry, &types))
     return false;
-  vec_push(arena, &f->bindings, b);
+  for (size_t i = 0; i < types.len; i++)
+    vec_push(arena, &f->bindings, types.at[i]);
   return true;
 }
 
@@ -273,10 +278,12 @@ static bool bind_options(struct aot *a) {
   struct word signature = {t->o.signature, t->o.signature_at};
   struct str entry;
   for (struct str rest = signature.value; tool_next_entry(&rest, &entry);) {
-    struct lang_binding b;
-    if (!tool_parse_type(t, &signature, entry, &b) ||
-        !bind_everywhere(a, &b, tool_part(&signature, entry)))
+    struct bindings types = {0};
+    if (!tool_parse_types(t, &signature, entry, &types))
       return false;
+    for (size_t i = 0; i < types.len; i++)
+      if (!bind_everywhere(a, &types.at[i], tool_part(&signature, entry)))
+        return false;
   }
   for (size_t i = 0; i < t->o.defines.len; i++) {
     struct lang_binding b = tool_constant(t, t->o.defines.at[i].name, t->o.defines.at[i].value);

@@ -53,6 +53,21 @@ static void find_writes(void *user, struct ir_context *c, MlirModule module) {
   ir_walk(mlirModuleGetOperation(module), see_write, &w->writes);
 }
 
+static bool has_distinct_names(struct aot *a, const struct aot_function *f) {
+  struct arena *arena = a->tool->arena;
+  const char **names = arena_array(arena, const char *, f->info.param_count + 1);
+  for (uint32_t i = 0; i < f->info.param_count; i++) {
+    names[i] = aot_c_name(arena, f->info.params[i].name);
+    for (uint32_t k = 0; k < i; k++)
+      if (strcmp(names[k], names[i]) == 0) {
+        diag_error(a->tool->diag, f->at, E0753, "`%s` has two arguments `%s` in C", f->name,
+                   names[i]);
+        return false;
+      }
+  }
+  return true;
+}
+
 static bool describe(struct aot *a, struct aot_function *f) {
   struct tool *t = a->tool;
   struct written w = {.arena = t->arena};
@@ -86,7 +101,7 @@ static bool describe(struct aot *a, struct aot_function *f) {
       p->is_const = true;
     p->divisible_by += p->divisible_by == 0;
   }
-  return true;
+  return has_distinct_names(a, f);
 }
 
 // ---- specialisations ----

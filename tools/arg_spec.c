@@ -6,7 +6,7 @@
 //   fill   = 'zeros' | 'ones' | 'iota' | 'empty' | 'fill' '(' number ')'
 //          | 'rand' '(' seed [ ',' low ',' high ] ')' | 'randn' '(' seed [ ',' mean ',' deviation ]
 //          ')'
-//   scalar = [ type ':' ] ( number | 'True' | 'False' )
+//   scalar = [ type ':' ] ( number | 'True' | 'False' ) | 'None'
 #include "tools/arg_spec.h"
 
 #include "base/memory.h"
@@ -246,7 +246,7 @@ static bool parse_scalar(const struct spec_parser *p, struct arg_value *ret) {
     ret->is_integer = false;
     if (!str_to_f64(trimmed, &ret->real)) {
       diag_help(WRONG(p, number, "cannot read `%.*s`", STR_ARG(number)),
-                "a number, `@file.npy`, or an array such as `f32[1000]:rand(0)`");
+                "a number, `@file.npy`, `None`, or an array such as `f32[1000]:rand(0)`");
       return false;
     }
   }
@@ -267,7 +267,9 @@ bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where
   struct arg_value value = {.scalar_type = DTYPE_NONE};
   struct str head, after = str_split(spec, '[', &head);
   bool ok;
-  if (str_starts(spec, "@")) {
+  if (str_is(str_trim(spec), "None")) {
+    ok = value.is_none = true;
+  } else if (str_starts(spec, "@")) {
     value.is_array = true;
     const char *path = arena_strndup(a, spec.ptr + 1, spec.len - 1);
     ok = npy_read(a, diag, where, path, as, &value.array);

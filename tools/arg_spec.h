@@ -18,6 +18,7 @@ struct fill {
 };
 
 struct arg_value {
+  bool is_none; // and nothing else
   bool is_array;
   struct array array;
   struct fill fill; // of an array that was not read from a file
@@ -30,10 +31,10 @@ struct arg_value {
 };
 
 // SPEC: `@file.npy` | TYPE `[` DIM (`x` DIM)* `]` [`:` FILL] | NUMBER | TYPE `:` NUMBER | True |
-// False FILL: zeros (default) ones iota empty fill(V) rand(SEED[,LO,HI]) randn(SEED[,MEAN,STD])
-// `as` is the element type that a .npy of uint16 or uint8 shall be read as (bf16, fp8), DTYPE_NONE:
-// take the file's own. False with a diagnostic (E0720, E0714, or of npy_read) at `where`: a span in
-// a source made of the command-line text.
+// False | None FILL: zeros (default) ones iota empty fill(V) rand(SEED[,LO,HI])
+// randn(SEED[,MEAN,STD]) `as` is the element type that a .npy of uint16 or uint8 shall be read as
+// (bf16, fp8), DTYPE_NONE: take the file's own. False with a diagnostic (E0720, E0714, or of
+// npy_read) at `where`: a span in a source made of the command-line text.
 bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
                     enum dtype as, struct arg_value *ret);
 

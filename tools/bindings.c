@@ -36,23 +36,25 @@ static bool signature_error(struct tool *t, const struct word *of, struct str en
                             const char *why) {
   diag_help(diag_error(t->diag, tool_part(of, entry), E0706, "`%.*s` is no type of a parameter: %s",
                        STR_ARG(entry), why),
-            "an entry is NAME=TYPE or NAME=TYPE:HINT, such as `x=*f32:16` or `n=i32`");
+            "an entry is NAME=TYPE, NAME=TYPE:HINT, NAME=None or a tuple of these, such as "
+            "`x=*f32:16`, `n=i32` or `strides=(i32,i32)`");
   return false;
 }
 
-// NAME=[*]TYPE[:HINT]
-bool tool_parse_type(struct tool *t, const struct word *of, struct str entry,
-                     struct lang_binding *ret) {
-  struct str name, type, hint, rest = str_split(entry, '=', &name);
-  if (!rest.ptr || name.len == 0)
-    return signature_error(t, of, entry, "no `=`");
-  hint = str_split(rest, ':', &type);
+// [*]TYPE[:HINT] | None
+static bool parse_type(struct tool *t, const struct word *of, struct str entry, const char *name,
+                       struct str text, struct lang_binding *ret) {
+  struct str type, hint;
+  hint = str_split(text, ':', &type);
+  if (str_is(text, "None")) {
+    *ret = tool_constant(t, name, text);
+    return true;
+  }
   bool pointer = str_starts(type, "*");
   if (pointer)
     type = (struct str){type.ptr + 1, type.len - 1};
-  *ret = (struct lang_binding){.name = arena_strndup(t->arena, name.ptr, name.len),
-                               .kind = pointer ? BIND_POINTER : BIND_SCALAR,
-                               .divisible_by = 1};
+  *ret = (struct lang_binding){
+      .name = name, .kind = pointer ? BIND_POINTER : BIND_SCALAR, .divisible_by = 1};
   if (!dtype_parse(type, &ret->dtype))
     return signature_error(t, of, entry, "unknown type");
   if (!hint.ptr)
@@ -67,6 +69,43 @@ bool tool_parse_type(struct tool *t, const struct word *of, struct str entry,
   return true;
 }
 
+// The elements of `(a,b)`, without what surrounds them.
+bool tool_tuple_elements(struct str text, struct str *ret) {
+  text = str_trim(text);
+  if (text.len < 2 || text.ptr[0] != '(' || text.ptr[text.len - 1] != ')')
+    return false;
+  *ret = str_trim((struct str){text.ptr + 1, text.len - 2});
+  return true;
+}
+
+static bool parse_types(struct tool *t, const struct word *of, struct str entry, const char *name,
+                        struct str text, unsigned depth, struct bindings *out) {
+  struct str elements, element;
+  if (!tool_tuple_elements(text, &elements)) {
+    struct lang_binding b;
+    bool ok = parse_type(t, of, entry, name, text, &b);
+    if (ok)
+      vec_push(t->arena, out, b);
+    return ok;
+  }
+  if (elements.len == 0 || depth == TOOL_MAX_TUPLE_NESTING)
+    return signature_error(t, of, entry, depth ? "too many brackets" : "an empty tuple");
+  for (size_t i = 0; tool_next_entry(&elements, &element); i++)
+    if (!parse_types(t, of, entry, arena_printf(t->arena, "%s[%zu]", name, i), element, depth + 1,
+                     out))
+      return false;
+  return true;
+}
+
+// NAME=TYPE | NAME=(TYPE,...)
+bool tool_parse_types(struct tool *t, const struct word *of, struct str entry,
+                      struct bindings *out) {
+  struct str name, text = str_split(entry, '=', &name);
+  if (!text.ptr || name.len == 0)
+    return signature_error(t, of, entry, "no `=`");
+  return parse_types(t, of, entry, arena_strndup(t->arena, name.ptr, name.len), text, 0, out);
+}
+
 struct lang_binding tool_constant(struct tool *t, const char *name, struct str value) {
   return (struct lang_binding){.name = name,
                                .kind = BIND_CONSTANT,
@@ -76,15 +115,12 @@ struct lang_binding tool_constant(struct tool *t, const char *name, struct str v
 }
 
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count) {
-  VEC(struct lang_binding) bindings = {0};
+  struct bindings bindings = {0};
   struct word signature = {t->o.signature, t->o.signature_at};
   struct str entry;
-  for (struct str rest = signature.value; tool_next_entry(&rest, &entry);) {
-    struct lang_binding b;
-    if (!tool_parse_type(t, &signature, entry, &b))
+  for (struct str rest = signature.value; tool_next_entry(&rest, &entry);)
+    if (!tool_parse_types(t, &signature, entry, &bindings))
       return false;
-    vec_push(t->arena, &bindings, b);
-  }
   for (size_t i = 0; i < t->o.defines.len; i++)
     vec_push(t->arena, &bindings,
              tool_constant(t, t->o.defines.at[i].name, t->o.defines.at[i].value));

@@ -25,6 +25,7 @@ struct launch {
   const char *kernel_name;
   struct lang_param *params; // compile-time ones too
   size_t param_count;
+  bool *is_none; // by parameter: `--signature NAME=None`
   tile_device *device;
   tile_device_properties properties;
   tile_kernel *kernel;
@@ -55,11 +56,14 @@ int launch_run(struct tool *t, struct launch *l);
 int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret);
 // Records a failed runtime call at `where` and returns its exit status.
 int launch_failed(struct tool *t, struct span where, tile_status status);
+// Replaces each parameter whose --arg is a tuple by its elements, `name[0]` and so on, and the
+// argument by theirs. False with a diagnostic.
+bool launch_expand_tuples(struct tool *t, struct launch *l);
 // --signature gives types to parameters that the source leaves untyped, and must agree with those
 // that have one. False with a diagnostic.
 bool launch_take_signature(struct tool *t, struct launch *l);
 // The kernel's run-time parameters become l->args and l->packed; every --arg must name one, and
-// every parameter needs an --arg.
+// every parameter needs an --arg unless it is None by --signature or by its default.
 int launch_match_arguments(struct tool *t, struct launch *l);
 // Adds names for grids: constants of -D, integer arguments, defaults of other constants.
 void launch_add_names(struct tool *t, const struct launch *l, struct grid_names *n);

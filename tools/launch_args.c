@@ -18,7 +18,18 @@ static enum dtype scalar_type(const struct launch_arg *a) {
   return a->value.integer >= INT32_MIN && a->value.integer <= INT32_MAX ? DTYPE_I32 : DTYPE_I64;
 }
 
+static int pack_none(struct tool *t, const struct launch_arg *a, tile_arg *ret) {
+  *ret = tile_arg_none();
+  if (!a->param->is_typed || a->param->is_pointer)
+    return EXIT_DONE;
+  diag_error(t->diag, a->where, E0723, "`%s` is declared %s and cannot be None", a->param->name,
+             dtype_name(a->param->dtype));
+  return EXIT_WRONG;
+}
+
 static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
+  if (a->value.is_none)
+    return pack_none(t, a, ret);
   if (a->value.is_array) {
     if (a->param->is_typed && !a->param->is_pointer) {
       diag_error(t->diag, a->where, E0723, "`%s` is a scalar, not an array", a->param->name);
@@ -74,33 +85,45 @@ struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *nam
   return NULL;
 }
 
+static bool take_type(struct tool *t, struct launch *l, const struct lang_binding *b,
+                      struct span at) {
+  struct lang_param *p = NULL;
+  for (size_t i = 0; i < l->param_count && !p; i++)
+    p = strcmp(l->params[i].name, b->name) == 0 ? &l->params[i] : NULL;
+  bool is_pointer = b->kind == BIND_POINTER;
+  if (!p || p->is_constexpr) {
+    diag_error(t->diag, at, E0412, "`%s` has no %s parameter `%s`", l->kernel_name,
+               p ? "run-time" : "such", b->name);
+    return false;
+  }
+  if (b->kind == BIND_CONSTANT) {
+    l->is_none[p - l->params] = true;
+    return true;
+  }
+  if (p->is_typed && (p->is_pointer != is_pointer || p->dtype != b->dtype)) {
+    diag_help(diag_error(t->diag, at, E0413, "`%s` is declared as another type", b->name),
+              "change the annotation, or leave it out of `--signature`");
+    return false;
+  }
+  p->is_typed = true;
+  p->is_pointer = is_pointer;
+  p->dtype = b->dtype;
+  if (b->is_one || b->divisible_by > p->divisible_by)
+    p->divisible_by = b->is_one ? 0 : b->divisible_by; // 0: it is 1
+  return true;
+}
+
 bool launch_take_signature(struct tool *t, struct launch *l) {
   struct word signature = {t->o.signature, t->o.signature_at};
   struct str entry;
+  l->is_none = arena_array(t->arena, bool, l->param_count + 1);
   for (struct str rest = signature.value; tool_next_entry(&rest, &entry);) {
-    struct lang_binding b;
-    struct lang_param *p = NULL;
-    if (!tool_parse_type(t, &signature, entry, &b))
+    struct bindings types = {0};
+    if (!tool_parse_types(t, &signature, entry, &types))
       return false;
-    for (size_t i = 0; i < l->param_count && !p; i++)
-      p = strcmp(l->params[i].name, b.name) == 0 ? &l->params[i] : NULL;
-    struct span at = tool_part(&signature, entry);
-    bool is_pointer = b.kind == BIND_POINTER;
-    if (!p || p->is_constexpr) {
-      diag_error(t->diag, at, E0412, "`%s` has no %s parameter `%s`", l->kernel_name,
-                 p ? "run-time" : "such", b.name);
-      return false;
-    }
-    if (p->is_typed && (p->is_pointer != is_pointer || p->dtype != b.dtype)) {
-      diag_help(diag_error(t->diag, at, E0413, "`%s` is declared as another type", b.name),
-                "change the annotation, or leave it out of `--signature`");
-      return false;
-    }
-    p->is_typed = true;
-    p->is_pointer = is_pointer;
-    p->dtype = b.dtype;
-    if (b.is_one || b.divisible_by > p->divisible_by)
-      p->divisible_by = b.is_one ? 0 : b.divisible_by; // 0: it is 1
+    for (size_t i = 0; i < types.len; i++)
+      if (!take_type(t, l, &types.at[i], tool_part(&signature, entry)))
+        return false;
   }
   return true;
 }
@@ -152,10 +175,27 @@ static int match_argument(struct tool *t, struct launch *l, const struct assignm
   a->value = (struct arg_value){0};
   if (!parse(t->arena, t->diag, given->where, given->value, as, &a->value))
     return tool_error_status(t);
+  if (l->is_none[a->param - l->params] && !a->value.is_none) {
+    diag_error(t->diag, given->where, E0723, "`%s` is None by `--signature`", given->name);
+    return EXIT_WRONG;
+  }
   if (!keeps_hint(t, a))
     return EXIT_WRONG;
   warn_of_bits(t, a, given->value);
   return EXIT_DONE;
+}
+
+// Whether the parameter is None without an --arg.
+static bool is_none_by_default(const struct launch *l, const struct lang_param *p) {
+  return l->is_none[p - l->params] ||
+         (!p->is_typed && p->default_text && strcmp(p->default_text, "None") == 0);
+}
+
+static void report_missing(struct tool *t, const struct lang_param *p) {
+  diag_help(diag_error(t->diag, p->span, E0722, "no value for parameter `%s`", p->name),
+            p->is_typed && !p->is_pointer ? "add `--arg %s=1000`"
+                                          : "add `--arg '%s=f32[1000]:rand(0)'`",
+            p->name);
 }
 
 int launch_match_arguments(struct tool *t, struct launch *l) {
@@ -178,10 +218,11 @@ int launch_match_arguments(struct tool *t, struct launch *l) {
   for (size_t i = 0; i < l->arg_count; i++)
     if (!is_set[i]) {
       const struct lang_param *p = l->args[i].param;
-      diag_help(diag_error(t->diag, p->span, E0722, "no value for parameter `%s`", p->name),
-                p->is_typed && !p->is_pointer ? "add `--arg %s=1000`"
-                                              : "add `--arg '%s=f32[1000]:rand(0)'`",
-                p->name);
+      l->args[i].where = p->span;
+      l->args[i].value.is_none = is_none_by_default(l, p);
+      if (l->args[i].value.is_none)
+        continue;
+      report_missing(t, p);
       status = EXIT_WRONG;
     }
   for (size_t i = 0; status == EXIT_DONE && i < l->arg_count; i++)

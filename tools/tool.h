@@ -170,9 +170,17 @@ bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count)
 bool tool_bind_constants(struct tool *t, struct lang_unit *u, const char *target);
 // The next entry of a list with commas, trimmed; false at its end.
 bool tool_next_entry(struct str *rest, struct str *ret);
-// NAME=[*]TYPE[:HINT], a part of an option's value. False with E0706.
-bool tool_parse_type(struct tool *t, const struct word *of, struct str entry,
-                     struct lang_binding *ret);
+struct bindings {
+  struct lang_binding *at;
+  size_t len, cap;
+};
+enum { TOOL_MAX_TUPLE_NESTING = 32 };
+// NAME=[*]TYPE[:HINT], NAME=None or NAME=(TYPE,...), a part of an option's value: appends a
+// binding, for a tuple one for each element, NAME[0] and so on. False with E0706.
+bool tool_parse_types(struct tool *t, const struct word *of, struct str entry,
+                      struct bindings *out);
+// Whether the text is `(a,b)`: its elements, for tool_next_entry.
+bool tool_tuple_elements(struct str text, struct str *ret);
 struct lang_binding tool_constant(struct tool *t, const char *name, struct str value);
 struct span tool_part(const struct word *of, struct str part);
 // An integer default of a compile-time parameter, for use in grids.

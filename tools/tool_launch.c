@@ -69,6 +69,11 @@ static int open_kernel(struct tool *t, struct launch *l) {
           tool_constant(t, t->o.defines.at[i].name, t->o.defines.at[i].value);
   tile_status status = jit_kernel_open(l->device, l->source->name, l->source->text, l->kernel_name,
                                        &report, &l->kernel);
+  const char **names = arena_array(t->arena, const char *, l->arg_count + 1);
+  for (size_t i = 0; i < l->arg_count; i++)
+    names[i] = l->args[i].param->name;
+  if (status == TILE_OK)
+    status = jit_kernel_flatten(l->kernel, names, l->arg_count);
   for (size_t i = 0; status == TILE_OK && i < t->o.folders.len; i++)
     status = tile_kernel_add_folder(l->kernel, t->o.folders.at[i]);
   for (size_t i = 0; status == TILE_OK && i < t->o.defines.len; i++) {
@@ -202,6 +207,8 @@ int launch_read(struct tool *t, struct launch *l) {
       !lang_kernel_params(t->arena, t->diag, l->unit, t->o.kernel, &l->kernel_name, &l->params,
                           &l->param_count))
     return tool_error_status(t);
+  if (!launch_expand_tuples(t, l))
+    return EXIT_WRONG;
   if (!launch_take_signature(t, l))
     return EXIT_USAGE;
   return launch_match_arguments(t, l);

@@ -66,17 +66,20 @@ static bool agrees(const struct tune_entry *e, const struct tunings_query *q) {
 static bool type_suits(struct str text, const struct lang_param *p, const struct tunings_query *q) {
   struct str type;
   enum dtype dtype;
+  const struct lang_binding *b = NULL;
+  for (size_t i = 0; i < q->binding_count && !b; i++)
+    b = strcmp(q->bindings[i].name, p->name) == 0 ? &q->bindings[i] : NULL;
+  bool is_none = b && b->kind == BIND_CONSTANT && strcmp(b->text, "None") == 0;
+  if (is_none || str_is(text, "None"))
+    return is_none && str_is(text, "None");
   (void)str_split(text, ':', &type);
   bool is_pointer = str_starts(type, "*");
   if (is_pointer)
     type = (struct str){type.ptr + 1, type.len - 1};
   if (!dtype_parse(type, &dtype))
     return false;
-  for (size_t i = 0; i < q->binding_count; i++) {
-    const struct lang_binding *b = &q->bindings[i];
-    if (strcmp(b->name, p->name) == 0)
-      return (b->kind == BIND_POINTER) == is_pointer && b->dtype == dtype;
-  }
+  if (b)
+    return (b->kind == BIND_POINTER) == is_pointer && b->dtype == dtype;
   return !p->is_typed || (p->is_pointer == is_pointer && p->dtype == dtype);
 }
 

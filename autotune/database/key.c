@@ -42,8 +42,11 @@ static const char *hint_of(const tile_arg *arg) {
 const char *tune_types_of(struct arena *a, const tile_arg *args, size_t count) {
   struct strbuf b = {.arena = a};
   for (size_t i = 0; i < count; i++)
-    strbuf_printf(&b, "%s%s%s%s", i ? "," : "", args[i].is_pointer ? "*" : "",
-                  dtype_name((enum dtype)args[i].type), hint_of(&args[i]));
+    if (arg_is_none(&args[i]))
+      strbuf_printf(&b, "%sNone", i ? "," : "");
+    else
+      strbuf_printf(&b, "%s%s%s%s", i ? "," : "", args[i].is_pointer ? "*" : "",
+                    dtype_name((enum dtype)args[i].type), hint_of(&args[i]));
   const char *text = arena_strdup(a, strbuf_cstr(&b));
   strbuf_finish(&b);
   return text;
@@ -130,7 +133,7 @@ tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
   struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
   if (u)
     lang_unit_resolve(u, &(struct lang_outer){p->target ? p->target : device->target, &imports,
-                                             p->fixed, p->fixed_count});
+                                              p->fixed, p->fixed_count});
   struct lang_param *params;
   size_t count;
   struct tune_key k = {0};

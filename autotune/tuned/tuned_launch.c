@@ -27,9 +27,13 @@ static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
   for (size_t i = 0; i < count; i += 8) {
     uint64_t word = 0;
     for (size_t k = i; k < count && k < i + 8; k++) {
-      uint64_t byte = (uint64_t)args[k].type & KEY_TYPE;
+      if (arg_is_none(&args[k])) {
+        word |= (uint64_t)KEY_NONE << (8 * (k - i));
+        continue;
+      }
       if ((unsigned)args[k].type > KEY_TYPE)
         return false;
+      uint64_t byte = (uint64_t)args[k].type & KEY_TYPE;
       if (args[k].is_pointer)
         byte |= KEY_POINTER | ((uintptr_t)args[k].value.pointer % HINT ? 0 : KEY_DIVISIBLE_16);
       word |= byte << (8 * (k - i));

@@ -26,7 +26,10 @@ static bool read_open(struct server *s, const struct json *head) {
     struct bench_arg *to = &p->args[i];
     to->name = text(s, a, "name");
     to->is_pointer = frame_int(a, "pointer", 0) != 0;
-    if (!dtype_parse(frame_text(a, "type"), &to->type))
+    struct str type = frame_text(a, "type");
+    if (str_is(type, dtype_name(DTYPE_NONE))) // None: no parameter of the compiled kernel
+      to->type = DTYPE_NONE;
+    else if (!dtype_parse(type, &to->type))
       return false;
     to->bits = (uint64_t)frame_int(a, "bits", 0);
     to->array.bytes = (uint64_t)frame_int(a, "bytes", 0);

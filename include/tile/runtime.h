@@ -137,7 +137,8 @@ typedef enum tile_type { /* F8E5: E5M2; F8E4NV: E4M3 (NVIDIA); F8E4B15: E4M3 wit
                          TILE_BF16,
                          TILE_F32,
                          TILE_F64,
-                         TILE_F8E4B15
+                         TILE_F8E4B15,
+                         TILE_NONE /* of tile_arg_none() alone */
 } tile_type;
 
 /* A kernel argument: a device pointer with its element type, or a scalar. Make it with the
@@ -158,6 +159,10 @@ TILE_API tile_arg tile_arg_i32(int32_t value);
 TILE_API tile_arg tile_arg_i64(int64_t value);
 TILE_API tile_arg tile_arg_f32(float value);
 TILE_API tile_arg tile_arg_f64(double value);
+/* None for an optional parameter: the kernel is compiled for this launch with the compile-time
+ * value None (`if b is not None:`), and the GPU gets no argument. For tile_launch and the like; a
+ * tile_function, which is compiled already, takes no argument for such a parameter. */
+TILE_API tile_arg tile_arg_none(void);
 
 typedef struct tile_grid {
   unsigned x, y, z; /* programs along each axis; 0 counts as 1 */

@@ -69,6 +69,12 @@ TILE_API tile_status tile_kernel_set_constant(tile_kernel *kernel, const char *n
 TILE_API tile_status tile_kernel_set_warps(tile_kernel *kernel, unsigned num_warps); /* default 4 */
 TILE_API tile_status tile_kernel_set_stages(tile_kernel *kernel,
                                             unsigned num_stages); /* default 3 */
+/* Declares that the argument of run-time parameter `name` is a tuple of `count` elements (1 to
+ * 256): launches then pass the elements, one tile_arg each, in the tuple's place. They are the
+ * parameters "name[0]", "name[1]", ..., which may be declared tuples themselves. Before the first
+ * launch. TILE_INVALID_ARGUMENT: there is no such parameter, it has a type, or there was a launch.
+ */
+TILE_API tile_status tile_kernel_set_tuple(tile_kernel *kernel, const char *name, size_t count);
 /* Limits the registers per thread on a GPU, 16 to 255 (ptxas --maxrregcount): fewer registers allow
  * more CTAs per multiprocessor; too few spill. 0, the default: no limit. The CPU device ignores
  * it. */

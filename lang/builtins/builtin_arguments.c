@@ -60,7 +60,9 @@ bool need_pointer(struct eval *e, struct call *c, struct type *ret_pointee) {
   struct diag *d = eval_error(e, p.at, E0507, "`tl.%s` needs a pointer, not %s", c->builtin->name,
                               value_describe(e, p.v));
   diag_primary_label(d, "%s", value_type_text(e, p.v));
-  diag_help(d, "add offsets to a pointer parameter: `tl.%s(x + offsets, ...)`", c->builtin->name);
+  if (p.v.kind != VALUE_NONE)
+    diag_help(d, "add offsets to a pointer parameter: `tl.%s(x + offsets, ...)`", c->builtin->name);
+  eval_help_none(e, d, p);
   return false;
 }
 

@@ -136,7 +136,7 @@ static bool need_sum(struct eval *e, struct type a, enum dtype sum, const char *
 }
 
 // As in Triton, `out_dtype` is used only where there is a choice; its default, float32, is always
-// accepted.
+// accepted, and products of integers are added up in int32.
 static bool sum_type(struct eval *e, struct call *c, struct type a, enum dtype *ret) {
   struct type given;
   *ret = natural_sum(a);
@@ -144,10 +144,11 @@ static bool sum_type(struct eval *e, struct call *c, struct type a, enum dtype *
     return true;
   if (!need_type(e, c->args[6], "`out_dtype`", &given))
     return false;
-  bool is_float = given.dtype == DTYPE_F32 || (*ret == DTYPE_F32 && given.dtype == DTYPE_F16);
+  bool is_ignored = given.dtype == DTYPE_F32 || (*ret == DTYPE_F32 && given.dtype == DTYPE_F16) ||
+                    (*ret == DTYPE_I32 && dtype_is_int(given.dtype));
   if (allows_sum(a, given.dtype))
     *ret = given.dtype;
-  else if (!is_float)
+  else if (!is_ignored)
     return need_sum(e, a, given.dtype, "`out_dtype`", c->args[6].at);
   return true;
 }

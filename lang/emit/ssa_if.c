@@ -28,9 +28,11 @@ struct merge {
   struct eval *e;
   MlirBlock blocks[2];
   struct leaves leaves[2];
+  bool returned[2]; // the path has left the function: no variable is read after it
 };
 
-// A placeholder for the result on a path that has not returned: never observed.
+// A placeholder for a value that is never observed: of the result on a path that has not returned,
+// of a variable on one that has.
 static struct value filler(struct eval *e, struct value like) {
   if (like.kind == VALUE_TUPLE) {
     struct value *t = arena_array(e->a, struct value, like.tuple.len ? like.tuple.len : 1);
@@ -81,6 +83,26 @@ static bool merge_values(struct merge *m, struct operand v[2], struct value *ret
   return true;
 }
 
+// The value of a variable on the path that has not returned, while the other one has.
+static bool merge_with_returned(struct merge *m, struct variable *v, struct variable state[2]) {
+  int gone = m->returned[0] ? 0 : 1, here = 1 - gone;
+  if (m->returned[0] == m->returned[1] || v->is_result || state[here].value.kind == VALUE_ABSENT)
+    return false;
+  ssa_enter(m->e, m->blocks[gone]);
+  struct operand values[2] = {{.at = state[here].span}, {.at = state[here].span}};
+  values[here].v = state[here].value;
+  values[gone].v = filler(m->e, state[here].value);
+  size_t mark = m->leaves[0].len;
+  struct value merged;
+  if (!merge_values(m, values, &merged)) {
+    m->leaves[0].len = m->leaves[1].len = mark;
+    return false;
+  }
+  *v = state[here];
+  v->value = merged;
+  return true;
+}
+
 // Gives `v` its merged value, whose leaves are [begin, end).
 static void merge_variable(struct merge *m, struct variable *v, struct variable state[2]) {
   struct eval *e = m->e;
@@ -93,6 +115,8 @@ static void merge_variable(struct merge *m, struct variable *v, struct variable 
     if (state[i].value.kind != VALUE_ABSENT)
       continue;
     int other = 1 - i;
+    if (merge_with_returned(m, v, state))
+      return;
     if (v->is_result && state[other].value.kind != VALUE_ABSENT &&
         state[i].why != ABSENT_MISMATCH) {
       ssa_enter(e, m->blocks[other]);
@@ -121,6 +145,8 @@ static void merge_variable(struct merge *m, struct variable *v, struct variable 
     return;
   }
   m->leaves[0].len = m->leaves[1].len = mark;
+  if (merge_with_returned(m, v, state))
+    return;
   ssa_set_mismatch(e, v, &state[0], &state[1]);
 }
 
@@ -148,6 +174,8 @@ void ssa_if(struct eval *e, struct value cond, const struct variable_list *chang
     if (fn)
       fn(e, user);
     after[i] = snapshot(e, changed);
+    struct value left = e->frame->returned.value;
+    m.returned[i] = left.kind == VALUE_BOOL && left.b;
     restore(changed, before);
   }
   e->b.loc = outer.loc;

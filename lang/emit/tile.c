@@ -87,7 +87,7 @@ struct subscript {
   unsigned used, added; // axes of the tile; new axes
 };
 
-static bool eval_subscript_items(struct eval *e, const struct expr_list *items,
+static bool eval_subscript_items(struct eval *e, const struct expr_list *items, unsigned rank,
                                  struct subscript *s) {
   s->values = arena_array(e->a, struct value, items->len);
   for (size_t i = 0; i < items->len; i++) {
@@ -96,8 +96,10 @@ static bool eval_subscript_items(struct eval *e, const struct expr_list *items,
     s->values[i] = is_value ? eval_expr(e, items->at[i]) : value_of_kind(VALUE_SLICE);
     if (value_is_poison(s->values[i]))
       return false;
+    // `s[None, :]` of a scalar: as in Triton, `:` behind `None` means nothing.
+    bool is_nothing = rank == 0 && s->added && kind == EXPR_SLICE && is_full_slice(items->at[i]);
     s->added += s->values[i].kind == VALUE_NONE;
-    s->used += s->values[i].kind != VALUE_NONE && kind != EXPR_ELLIPSIS;
+    s->used += s->values[i].kind != VALUE_NONE && kind != EXPR_ELLIPSIS && !is_nothing;
   }
   return true;
 }
@@ -125,7 +127,7 @@ static bool subscript_fits(struct eval *e, const struct expr *x, struct value v,
 struct value emit_tile_subscript(struct eval *e, const struct expr *x, struct value v) {
   const struct expr_list *items = &x->subscript.items;
   struct subscript s = {0};
-  if (!eval_subscript_items(e, items, &s) || !subscript_fits(e, x, v, s.used, s.added))
+  if (!eval_subscript_items(e, items, v.type.rank, &s) || !subscript_fits(e, x, v, s.used, s.added))
     return VALUE_ERROR;
   emit_at(e, x->span);
   unsigned hidden = v.type.rank - s.used; // axes covered by an ellipsis

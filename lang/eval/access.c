@@ -157,6 +157,7 @@ static struct value unknown_attribute(struct eval *e, struct operand x, const ch
     diag_help(d, "did you mean `%s`?", near);
     diag_fixit(d, at, near);
   }
+  eval_help_none(e, d, x);
   return VALUE_ERROR;
 }
 
@@ -207,6 +208,9 @@ struct value eval_attribute(struct eval *e, struct operand x, const char *name, 
     return v;
   if (known_attribute(e, x, name, at, &r))
     return r;
+  static const struct builtin format = {.name = "format", .flags = BUILTIN_FORMAT};
+  if (v.kind == VALUE_STR && strcmp(name, "format") == 0)
+    return bind_method(e, &format, v);
   const struct builtin *method = builtin_find(e, name);
   return method && is_method(method, v) ? bind_method(e, method, v)
                                         : unknown_attribute(e, x, name, at);

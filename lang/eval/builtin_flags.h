@@ -5,18 +5,19 @@
 #define TILE_LANG_EVAL_BUILTIN_FLAGS_H
 
 enum builtin_flags {
-  BUILTIN_METHOD = 1,       // also `x.name(...)` on tiles and scalars
-  BUILTIN_BARE = 2,         // Python's own, found without a prefix first: len, range, ...
-  BUILTIN_MATH = 4,         // also under tl.math and libdevice
-  BUILTIN_PREFIXED = 8,     // only with a prefix (tl.NAME): the name is too common
-  BUILTIN_TYPE = 16,        // a method of types: `x.dtype.is_floating()`
-  BUILTIN_HOST = 32,        // of host code only (python.h)
-  BUILTIN_BOTH = 64,        // of kernels and of host code
-  BUILTIN_ARRAY = 128,      // also in torch and numpy
-  BUILTIN_ELEMENT = 256,    // also names the element type `tag`: int, float, bool
-  BUILTIN_BLOCK = 512,      // a method of block pointers
-  BUILTIN_KEYWORDS = 1024,  // takes any keyword argument: dict(a=1)
-  BUILTIN_DESCRIPTOR = 2048 // a method of tensor descriptors
+  BUILTIN_METHOD = 1,        // also `x.name(...)` on tiles and scalars
+  BUILTIN_BARE = 2,          // Python's own, found without a prefix first: len, range, ...
+  BUILTIN_MATH = 4,          // also under tl.math and libdevice
+  BUILTIN_PREFIXED = 8,      // only with a prefix (tl.NAME): the name is too common
+  BUILTIN_TYPE = 16,         // a method of types: `x.dtype.is_floating()`
+  BUILTIN_HOST = 32,         // of host code only (python.h)
+  BUILTIN_BOTH = 64,         // of kernels and of host code
+  BUILTIN_ARRAY = 128,       // also in torch and numpy
+  BUILTIN_ELEMENT = 256,     // also names the element type `tag`: int, float, bool
+  BUILTIN_BLOCK = 512,       // a method of block pointers
+  BUILTIN_KEYWORDS = 1024,   // takes any keyword argument: dict(a=1)
+  BUILTIN_DESCRIPTOR = 2048, // a method of tensor descriptors
+  BUILTIN_FORMAT = 4096      // str.format
 };
 
 // How the shape and the origin of the result follow from the arguments, for lang/extents, which

@@ -304,6 +304,8 @@ struct value eval_call_value(struct eval *e, struct operand callee, const struct
   case VALUE_POISON: return callee.v;
   case VALUE_FUNC: return eval_inline(e, callee.v.func, args, names, count, at);
   case VALUE_BUILTIN:
+    if (callee.v.builtin->flags & BUILTIN_FORMAT)
+      return text_format(e, args, names, count, at);
     if (e->on->call_dict && names && callee.v.builtin->flags & BUILTIN_KEYWORDS)
       return e->on->call_dict(e, args, names, count);
     return builtin_call(e, callee.v.builtin, args, names, count, at, callee.at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compile-time values to text and back: static_print, f-strings, and command-line literals.
+// Compile-time values as text: static_print, f-strings and messages.
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 
@@ -162,57 +162,6 @@ bool const_format_spec(struct value v, struct str text, struct strbuf *out) {
     strbuf_putc(out, spec.fill);
   strbuf_finish(&value);
   return ok;
-}
-
-static bool parse_number(struct str text, struct value *ret) {
-  int64_t i;
-  uint64_t u;
-  double f;
-  if (str_to_i64(text, &i))
-    return *ret = value_int(i), true;
-  if (str_to_u64(text, &u))
-    return *ret = value_int((int_const)u), true;
-  if (str_to_f64(text, &f))
-    return *ret = value_float(f), true;
-  return false;
-}
-
-// Only quotes of one kind, at both ends, and no NUL byte, since C strings end there.
-static bool is_quoted(struct str text) {
-  if (text.len < 2 || (text.ptr[0] != '"' && text.ptr[0] != '\''))
-    return false;
-  return memchr(text.ptr + 1, text.ptr[0], text.len - 1) == text.ptr + text.len - 1 &&
-         !memchr(text.ptr, 0, text.len);
-}
-
-bool const_parse(struct arena *a, struct str text, struct value *ret) {
-  text = str_trim(text);
-  if (text.len == 0)
-    return false;
-  if (parse_number(text, ret))
-    return true;
-  if (str_is(text, "True") || str_is(text, "true") || str_is(text, "False") ||
-      str_is(text, "false"))
-    return *ret = value_bool(text.ptr[0] == 'T' || text.ptr[0] == 't'), true;
-  if (str_is(text, "None"))
-    return *ret = value_of_kind(VALUE_NONE), true;
-  if (is_quoted(text))
-    return *ret = value_str(str_from(arena_strndup(a, text.ptr + 1, text.len - 2))), true;
-  struct str name = text;
-  if (str_starts(name, "tl."))
-    name = (struct str){text.ptr + 3, text.len - 3};
-  enum dtype t;
-  if (dtype_parse(name, &t))
-    return *ret = value_type(type_scalar(t)), true;
-  // A bare word is a string: the shell removed the quotes.
-  for (size_t i = 0; i < text.len; i++) {
-    unsigned char ch = (unsigned char)text.ptr[i];
-    bool word = ch == '_' || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-                (i && ((ch >= '0' && ch <= '9') || ch == '-' || ch == '.'));
-    if (!word)
-      return false;
-  }
-  return *ret = value_str(str_from(arena_strndup(a, text.ptr, text.len))), true;
 }
 
 // ---- as messages call values ----

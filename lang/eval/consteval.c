@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compile-time arithmetic, comparison and formatting.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions; a
+// sequence may be an Enum, whose members are expressions (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 
 #include <math.h>
@@ -237,6 +240,8 @@ struct value const_binary(struct eval *e, enum ast_op op, struct operand a, stru
       r = value_bool(r.i != 0);
   } else if (value_is_number(a.v) && value_is_number(b.v)) {
     r = float_binary(e, op, value_as_double(a.v), value_as_double(b.v), b, at);
+  } else if (op == OP_MOD && a.v.kind == VALUE_STR) {
+    r = text_percent(e, a, b, at);
   } else if (op == OP_ADD && a.v.kind == b.v.kind &&
              (a.v.kind == VALUE_STR || a.v.kind == VALUE_TUPLE)) {
     r = concat(e, a.v, b.v, at);
@@ -251,6 +256,7 @@ struct value const_binary(struct eval *e, enum ast_op op, struct operand a, stru
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
+  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
   return VALUE_ERROR;
 }
 
@@ -274,6 +280,7 @@ struct value const_unary(struct eval *e, enum ast_op op, struct operand x, struc
   struct diag *d =
       eval_error(e, at, E0203, "`%s` does not take %s", ast_op_text(op), value_describe(e, x.v));
   diag_label(d, x.at, "%s", value_type_text(e, x.v));
+  eval_help_none(e, d, x);
   return VALUE_ERROR;
 }
 
@@ -364,5 +371,6 @@ struct value const_compare(struct eval *e, enum ast_op op, struct operand a, str
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
+  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
   return VALUE_ERROR;
 }

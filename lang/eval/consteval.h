@@ -33,7 +33,13 @@ bool const_math(struct eval *e, const struct builtin *b, const struct operand *a
 void const_format(struct eval *e, struct value v, bool repr, struct strbuf *out);
 // f"{v:spec}" for numbers and strings; false if the specification is not understood.
 bool const_format_spec(struct value v, struct str spec, struct strbuf *out);
-// The literal of a command line: 128, 0x10, -1, 1.5, True, "relu", relu, float16, None.
+// "{}".format(...): args[0] is the string; "%d" % values. Errors are reported (E0310).
+struct value text_format(struct eval *e, const struct operand *args, const char *const *names,
+                         size_t count, struct span at);
+struct value text_percent(struct eval *e, struct operand text, struct operand values,
+                          struct span at);
+// The literal of a command line: 128, 0x10, -1, 1.5, True, "relu", relu, float16, None, and tuples:
+// (2, 3), (16,), [4, 8].
 bool const_parse(struct arena *a, struct str text, struct value *ret);
 
 #endif

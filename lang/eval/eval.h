@@ -7,8 +7,9 @@
 // The evaluator is one recursion: an expression calls a function, whose statements contain
 // expressions; a name is a constant of a file, whose value is an expression, under conditions of
 // that file or of one that it imports. Hence expr.c, stmt.c, loop.c, call.c, access.c, records.c,
-// scope.c, module_names.c, builtin.c, collections.c, import.c and outer.c call each other. Nothing
-// here calls lang/ops, lang/builtins or lang/emit directly.
+// class_members.c, scope.c, module_names.c, builtin.c, collections.c, consteval.c, needs.c,
+// objects.c, text_format.c, import.c and outer.c call each other. Nothing here calls lang/ops,
+// lang/builtins or lang/emit directly.
 //
 // Errors: a function that reports an error returns VALUE_POISON (or false), and a caller passes
 // poison on without a second report. No operation is ever built on a poisoned operand.
@@ -216,6 +217,8 @@ struct diag *eval_error(struct eval *e, struct span at, enum diag_code code, con
     PRINTF(4, 5);
 struct diag *eval_warning(struct eval *e, struct span at, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
+// If the operand is a name whose value is None: how to guard its use.
+void eval_help_none(struct eval *e, struct diag *d, struct operand x);
 // A remark with a topic, once per location.
 void eval_remark(struct eval *e, struct span at, const char *topic, const char *text);
 // For messages: "tile<64xf32>", "the integer 3", "a function".
@@ -237,6 +240,9 @@ struct value scope_read(struct eval *e, struct variable *v, struct span at);
 // The value of a file's name: constant, function, class, or import (module_names.c). False: none.
 bool scope_module_name(struct eval *e, const struct ast_module *m, const char *name, struct span at,
                        struct value *ret);
+// The value of a constant of the file or of a class in it.
+struct value scope_constant(struct eval *e, const struct ast_module *m,
+                            const struct ast_constant *k, struct span at);
 // A type or a module of the language by the last part of its name: `float32`, `math`, `libdevice`.
 bool scope_language_name(const char *name, struct value *ret);
 struct value module_attribute(struct eval *e, enum module_id m, const char *name, struct span at);
@@ -336,6 +342,17 @@ struct value record_construct(struct eval *e, const struct record *r, const stru
 // A field or method; no report when not found.
 struct value record_field(struct eval *e, struct operand x, const char *name, struct span at,
                           bool *ret_found);
+// Constants of classes, and the members of an Enum (class_members.c): values with `value` and
+// `name`; of an IntEnum or StrEnum the plain values.
+bool class_constant(struct eval *e, const struct record *r, const char *name, struct span at,
+                    struct value *ret);
+// Sets the fields of an Enum's members; false for other classes.
+bool enum_fields(struct record *r);
+// The member with a value; false if the class is no Enum.
+bool enum_construct(struct eval *e, const struct record *r, const struct operand *args,
+                    size_t count, struct span at, struct value *ret);
+// The members in order; false, reported, if one has no value, and NULL if the class is no Enum.
+bool enum_members(struct eval *e, const struct record *r, struct span at, struct tuple *ret);
 struct value class_attribute(struct eval *e, const struct record *r, const char *name,
                              struct span at);
 // `self.x = v` in `__init__`; false: another target.

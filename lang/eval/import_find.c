@@ -102,8 +102,10 @@ static const struct read_file *read_module(struct eval *e, const char *path, str
   const struct source *source = source_create(e->a, path, text);
   if (e->on->is_static && !str_ends(str_from(path), ".tile"))
     f->ast = ast_read_python(e->a, diag_engine_create(e->a), source);
-  else
+  else if (str_ends(str_from(path), ".tile"))
     f->ast = ast_read(e->a, e->diag, source);
+  else
+    f->ast = ast_read_imported(e->a, e->diag, source);
   return f;
 }
 

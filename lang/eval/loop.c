@@ -119,7 +119,7 @@ void eval_for(struct eval *e, const struct stmt *s) {
   struct tuple items;
   if (!need_known(e, (struct operand){iter, s->for_stmt.iter->span}))
     return;
-  if (iter.kind == VALUE_TUPLE) {
+  if (iter.kind == VALUE_TUPLE || iter.kind == VALUE_CLASS) { // an Enum
     if (need_sequence(e, (struct operand){iter, s->for_stmt.iter->span}, &items))
       unroll_tuple(e, s, items);
   } else if (iter.kind != VALUE_RANGE) {

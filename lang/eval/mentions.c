@@ -59,7 +59,7 @@ bool module_mentions(const struct ast_module *m, const char *name) {
     if (!m->functions[i]->is_host && block_mentions(m, m->functions[i]->span, s))
       return true;
   for (size_t i = 0; i < m->class_count; i++)
-    if (block_mentions(m, m->classes[i]->name_span, s))
+    if (!m->classes[i]->is_host && block_mentions(m, m->classes[i]->name_span, s))
       return true;
   for (size_t i = 0; i < m->constant_count; i++)
     if (block_mentions(m, m->constants[i].name_span, s))

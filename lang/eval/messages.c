@@ -3,6 +3,7 @@
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 // The innermost frame of user code.
@@ -64,6 +65,20 @@ void eval_remark(struct eval *e, struct span at, const char *topic, const char *
     return;
   ptrmap_put(e->a, &e->remarked, key, e);
   diag_remark(e->diag, at, topic, "%s", text);
+}
+
+void eval_help_none(struct eval *e, struct diag *d, struct operand x) {
+  if (x.v.kind != VALUE_NONE || e->on->is_static)
+    return;
+  struct str text = {NULL, 0};
+  if (x.at.source)
+    text = (struct str){x.at.source->text.ptr + x.at.begin, x.at.end - x.at.begin};
+  bool is_name = text.len > 0;
+  for (size_t i = 0; i < text.len; i++)
+    is_name = is_name && (isalnum((unsigned char)text.ptr[i]) || text.ptr[i] == '_');
+  if (is_name && !str_is(text, "None"))
+    diag_help(d, "where `%.*s` may be None, use it only under `if %.*s is not None:`",
+              STR_ARG(text), STR_ARG(text));
 }
 
 bool eval_enter(struct eval *e, struct span at) {

@@ -152,8 +152,8 @@ static bool enter_constant(struct eval *e, struct span at) {
   return false;
 }
 
-static struct value constant_value(struct eval *e, const struct ast_module *m,
-                                   const struct ast_constant *k, struct span at) {
+struct value scope_constant(struct eval *e, const struct ast_module *m,
+                            const struct ast_constant *k, struct span at) {
   struct value *known = ptrmap_get(&e->module_values, k);
   if (known && known->kind == VALUE_ABSENT) {
     eval_error(e, k->name_span, E0301, "the constant `%s` needs itself", k->name);
@@ -202,7 +202,7 @@ static bool gives_way(struct eval *e, const struct ast_function *f, struct value
 static bool binding_value(struct eval *e, const struct ast_module *m, const struct binding *b,
                           struct span at, struct value *ret) {
   switch (b->kind) {
-  case BINDING_CONSTANT: *ret = constant_value(e, m, b->constant, at); return true;
+  case BINDING_CONSTANT: *ret = scope_constant(e, m, b->constant, at); return true;
   case BINDING_FUNCTION:
     if (!gives_way(e, b->function, ret))
       *ret = function_value(e, b->function, m, NULL);

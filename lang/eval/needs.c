@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a value for its use: an integer, a truth, a string, a sequence, any known value.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions; a
+// sequence may be an Enum, whose members are expressions (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 
@@ -92,6 +95,8 @@ bool need_sequence(struct eval *e, struct operand x, struct tuple *ret) {
     return *ret = x.v.tuple, true;
   if (x.v.kind == VALUE_RANGE)
     return range_values(e, x, ret);
+  if (x.v.kind == VALUE_CLASS && (!enum_members(e, x.v.class, x.at, ret) || ret->at))
+    return ret->at != NULL;
   eval_error(e, x.at, E0230, "%s is not a sequence", value_describe(e, x.v));
   return false;
 }

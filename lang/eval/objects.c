@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of host code: opaque values, mutable lists and dictionaries, records.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions; a
+// sequence may be an Enum, whose members are expressions (lang/eval/eval.h).
 #include "lang/eval/objects.h"
 
 #include "lang/eval/consteval.h"

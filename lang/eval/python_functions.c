@@ -123,6 +123,18 @@ static struct value fn_version(struct eval *e, struct call *c) {
   return value_tuple(at, n);
 }
 
+// importlib.import_module: modules of the language.
+static struct value fn_import_module(struct eval *e, struct call *c) {
+  struct str s;
+  struct value v;
+  if (!need_known(e, c->args[0]) || !need_const_str(e, c->args[0], "a module's name", &s))
+    return VALUE_ERROR;
+  const char *path = arena_strndup(e->a, s.ptr, s.len), *last = strrchr(path, '.');
+  bool is_language = str_starts(s, "triton.language") && last &&
+                     scope_language_name(last + 1, &v) && v.kind == VALUE_MODULE;
+  return is_language ? v : host_opaque(e, path);
+}
+
 // inspect.signature(f), for its `parameters`: the names.
 static struct value fn_signature(struct eval *e, struct call *c) {
   static const struct ast_class class = {.name = "Signature"};
@@ -177,6 +189,7 @@ static const struct builtin functions[] = {
     {"LooseVersion", "text", BUILTIN_HOST, fn_version, 0},
     {"getenv", "key default=", BUILTIN_HOST, fn_getenv, 0},
     {"signature", "f", BUILTIN_HOST, fn_signature, 0},
+    {"import_module", "name package=", BUILTIN_HOST, fn_import_module, 0},
     {"deepcopy", "x", BUILTIN_HOST, fn_itself, 0},
 };
 

@@ -38,7 +38,8 @@ struct value class_value(struct eval *e, const struct ast_class *c, const struct
     r = arena_new(e->a, struct record);
     struct ast_field *fields = arena_array(e->a, struct ast_field, RECORD_MAX_FIELDS);
     *r = (struct record){.kind = RECORD_CLASS, .ast = c, .module = m, .fields = fields};
-    add_fields(e, c, m, fields, &r->field_count, 0);
+    if (!enum_fields(r))
+      add_fields(e, c, m, fields, &r->field_count, 0);
     ptrmap_put(e->a, &e->records, c, r);
   }
   return (struct value){.kind = VALUE_CLASS, .class = r};
@@ -156,6 +157,9 @@ struct value record_construct(struct eval *e, const struct record *r, const stru
   for (size_t i = 0; i < count; i++)
     if (value_is_poison(args[i].v))
       return VALUE_ERROR;
+  struct value member;
+  if (enum_construct(e, r, args, count, at, &member))
+    return member;
   const struct ast_function *init = method_of(r, "__init__");
   if (init && init->param_count)
     return init_record(e, r, init, args, names, count, at);
@@ -164,6 +168,16 @@ struct value record_construct(struct eval *e, const struct record *r, const stru
 }
 
 // ---- using ----
+
+static struct value class_of(const struct record *r) {
+  return (struct value){.kind = VALUE_CLASS, .class = r};
+}
+
+static struct value bind(struct eval *e, struct value function, struct value receiver) {
+  struct value *to = arena_new(e->a, struct value);
+  *to = receiver;
+  return (struct value){.kind = VALUE_BOUND, .bound = {.func = function.func, .receiver = to}};
+}
 
 struct value record_field(struct eval *e, struct operand x, const char *name, struct span at,
                           bool *ret_found) {
@@ -183,20 +197,24 @@ struct value record_field(struct eval *e, struct operand x, const char *name, st
       return fn;
     if (f->is_property)
       return eval_inline(e, fn.func, &x, NULL, 1, at);
-    struct value *receiver = arena_new(e->a, struct value);
-    *receiver = x.v;
-    return (struct value){.kind = VALUE_BOUND, .bound = {.func = fn.func, .receiver = receiver}};
+    return bind(e, fn, f->is_class_method ? class_of(r) : x.v);
   }
-  *ret_found = false;
-  return VALUE_ERROR;
+  struct value v = VALUE_ERROR;
+  *ret_found = r->ast && class_constant(e, r, name, at, &v);
+  return v;
 }
 
 struct value class_attribute(struct eval *e, const struct record *r, const char *name,
                              struct span at) {
   const struct ast_function *f = method_of(r, name);
-  if (f)
-    return function_value(e, f, r->module, NULL);
-  eval_error(e, at, E0211, "the class `%s` has no function `%s`", record_name(r), name);
+  struct value v;
+  if (f) {
+    v = function_value(e, f, r->module, NULL);
+    return f->is_class_method ? bind(e, v, class_of(r)) : v;
+  }
+  if (class_constant(e, r, name, at, &v))
+    return v;
+  eval_error(e, at, E0211, "the class `%s` has no function or constant `%s`", record_name(r), name);
   return VALUE_ERROR;
 }
 

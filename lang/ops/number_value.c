@@ -93,6 +93,8 @@ struct value to_runtime(struct eval *e, struct operand x, const char *what) {
     eval_error(e, x.at, E0204, "%s does not fit into 64 bits", value_describe(e, x.v));
     return VALUE_ERROR;
   }
-  eval_error(e, x.at, E0208, "%s must be a number or a tile, not %s", what, value_describe(e, x.v));
+  struct diag *d = eval_error(e, x.at, E0208, "%s must be a number or a tile, not %s", what,
+                              value_describe(e, x.v));
+  eval_help_none(e, d, x);
   return VALUE_ERROR;
 }

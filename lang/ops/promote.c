@@ -55,6 +55,7 @@ static bool bad_operands(struct eval *e, struct operand a, struct operand b, con
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
   if (help)
     diag_help(d, "%s", help);
+  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
   return false;
 }
 

@@ -180,7 +180,7 @@ struct ast_function {
   bool is_constexpr_function; // decorated with constexpr_function: evaluated at compile time
   bool is_noinline;           // jit(noinline=True)
   bool is_commutative; // decorated so: combining b with a gives what a with b does, bit for bit
-  bool is_property, is_static; // methods
+  bool is_property, is_static, is_class_method; // methods
   // Host code in a file with kernels. A kernel cannot call it, but a message can name it; if its
   // body could be parsed, is_constexpr_function is set too, and code evaluated at compile time can
   // call it.
@@ -202,7 +202,7 @@ struct ast_import {
   struct span span;
 };
 
-// A class whose values kernels may use: a NamedTuple or an aggregate.
+// A class: a record whose values kernels may use (a NamedTuple or an aggregate), or host code.
 struct ast_field {
   const char *name;
   struct expr *annotation;
@@ -210,8 +210,13 @@ struct ast_field {
   struct span name_span;
 };
 
+struct ast_constant;
 struct ast_class {
   const char *name;
+  // Not a record: host code, of which code evaluated at compile time can use what could be parsed.
+  bool is_host;
+  struct ast_constant *constants; // NAME = value, in order
+  size_t constant_count;
   struct span name_span;
   const char **bases;
   size_t base_count;
@@ -290,6 +295,11 @@ struct ast_module *ast_read(struct arena *a, struct diag_engine *diag, const str
 // The same for a Python file, where undecorated functions are host code.
 struct ast_module *ast_read_python(struct arena *a, struct diag_engine *diag,
                                    const struct source *source);
+
+// The same for an imported Python file: without decorators, functions that cannot be device code
+// are host code.
+struct ast_module *ast_read_imported(struct arena *a, struct diag_engine *diag,
+                                     const struct source *source);
 
 // S-expressions, one statement per line; the second prints one expression, for tests.
 struct strbuf;

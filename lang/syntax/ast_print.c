@@ -215,6 +215,8 @@ void ast_print(const struct ast_module *m, struct strbuf *out) {
     strbuf_puts(out, ")\n");
   }
   for (size_t i = 0; i < m->class_count; i++) {
+    if (m->classes[i]->is_host)
+      continue;
     print_class(&p, m->classes[i]);
     strbuf_putc(out, '\n');
   }

@@ -87,7 +87,7 @@ static struct map all_called(struct arena *a, const struct ast_module *m) {
     if (is_kernel(m->functions[i]) && ast_may_hold(m->functions[i]->guard))
       find_called(a, m->functions[i], &called);
   for (size_t i = 0; i < m->class_count; i++)
-    for (size_t k = 0; k < m->classes[i]->method_count; k++)
+    for (size_t k = 0; k < m->classes[i]->method_count && !m->classes[i]->is_host; k++)
       find_called(a, m->classes[i]->methods[k], &called);
   for (size_t i = m->constant_count; i-- > 0;) { // helper = f: a call of `helper` calls `f`
     const struct ast_constant *k = &m->constants[i];
@@ -160,6 +160,18 @@ static void list_kernels(const struct ast_module *m, struct strbuf *out) {
     strbuf_printf(out, " and %zu more", m->kernel_count - MAX_LISTED);
 }
 
+// Gluon's own decorator, `gluon.jit`.
+static const struct expr *gluon_decorator(struct arena *a, const struct ast_module *m,
+                                          const struct ast_function *f) {
+  for (size_t i = 0; i < f->decorators.len; i++) {
+    const struct expr *x = f->decorators.at[i];
+    const char *name = ast_qualified_name(a, m, x->kind == EXPR_CALL ? x->call.callee : x);
+    if (name && strncmp(name, "triton.experimental.gluon", 25) == 0)
+      return x;
+  }
+  return NULL;
+}
+
 const struct ast_function *kernels_choose(struct arena *a, struct diag_engine *diag,
                                           const struct ast_module *m, const char *name) {
   struct strbuf names = {.arena = a};
@@ -167,6 +179,14 @@ const struct ast_function *kernels_choose(struct arena *a, struct diag_engine *d
   const struct ast_function *f =
       name ? find_kernel(diag, m, name, &names) : choose_kernel(diag, m, &names);
   strbuf_finish(&names);
+  const struct expr *gluon = f ? gluon_decorator(a, m, f) : NULL;
+  if (gluon) {
+    struct diag *d = diag_error(diag, gluon->span, E0502,
+                                "`%s` is a kernel in Gluon, which is not supported", f->name);
+    diag_help(d, "in Gluon a kernel states layouts and shared memory itself; write it with "
+                 "`triton.language` and `@triton.jit`, and the compiler chooses them");
+    return NULL;
+  }
   const struct ast_guard *g = f ? ast_undecided_function(m, f->name) : NULL;
   if (!g)
     return f;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes that kernels use as records: those with the base NamedTuple, and aggregates. Fields and
-// methods are kept; everything else in a class is host code.
+// Classes. Those that kernels use as records have the base NamedTuple or are aggregates; others are
+// host code, from which lists of configurations take constants (Enum) and methods. Fields,
+// constants and methods are kept as far as they can be parsed; everything else in a class is
+// skipped.
 //
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
@@ -8,6 +10,7 @@
 typedef VEC(struct ast_field) field_vec;
 typedef VEC(struct ast_function *) method_vec;
 typedef VEC(const char *) name_vec;
+typedef VEC(struct ast_constant) constant_vec;
 
 // The names of `(typing.NamedTuple, Base)` after the name at `at`.
 static bool has_base(const struct parser *p, size_t at, const char *name) {
@@ -36,14 +39,15 @@ static void parse_bases(struct parser *p, struct ast_class *c) {
   c->base_count = bases.len;
 }
 
-// NAME ":" annotation ["=" value]; anything else is host code.
-static void parse_field(struct parser *p, field_vec *out) {
+// NAME ":" annotation ["=" value], NAME "=" value; anything else is host code.
+static void parse_member(struct parser *p, field_vec *out, constant_vec *constants) {
   size_t first = p->pos;
   unsigned errors = p->error_count;
   stmt_vec line = {0};
+  bool quiet = p->quiet;
   p->quiet = true;
   parse_simple_line(p, &line);
-  p->quiet = false;
+  p->quiet = quiet;
   bool ok = p->error_count == errors && line.len > 0;
   const struct stmt *s = ok ? line.at[0] : NULL;
   if (ok && s->kind == STMT_ANN_ASSIGN && s->ann_assign.target->kind == EXPR_NAME) {
@@ -51,6 +55,12 @@ static void parse_field(struct parser *p, field_vec *out) {
     vec_push(p->arena, out,
              (struct ast_field){target->name, s->ann_assign.annotation, s->ann_assign.value,
                                 target->span});
+  } else if (ok && s->kind == STMT_ASSIGN && s->assign.targets.len == 1 &&
+             s->assign.targets.at[0]->kind == EXPR_NAME) {
+    const struct expr *target = s->assign.targets.at[0];
+    vec_push(p->arena, constants,
+             (struct ast_constant){
+                 .name = target->name, .value = s->assign.value, .name_span = target->span});
   } else if (!ok) {
     p->error_count = errors;
     p->panic = false;
@@ -71,10 +81,11 @@ static void parse_method(struct parser *p, const expr_vec *decorators, bool is_j
                          method_vec *out) {
   size_t first = p->pos;
   unsigned errors = p->error_count;
-  p->quiet = !is_jit;
+  bool quiet = p->quiet;
+  p->quiet = quiet || !is_jit;
   struct ast_function *f = parse_function(p, decorators);
-  p->quiet = false;
-  if (!is_jit && p->error_count != errors) {
+  p->quiet = quiet;
+  if ((quiet || !is_jit) && p->error_count != errors) {
     p->error_count = errors;
     p->panic = false;
     p->pos = first;
@@ -86,6 +97,7 @@ static void parse_method(struct parser *p, const expr_vec *decorators, bool is_j
   f->is_nested = true;
   f->is_property = is_decorated(&f->decorators, "property");
   f->is_static = is_decorated(&f->decorators, "staticmethod");
+  f->is_class_method = is_decorated(&f->decorators, "classmethod");
   if (f->name)
     vec_push(p->arena, out, f);
 }
@@ -95,6 +107,7 @@ struct ast_class *parse_class(struct parser *p) {
   struct ast_class *c = arena_new(p->arena, struct ast_class);
   field_vec fields = {0};
   method_vec methods = {0};
+  constant_vec constants = {0};
   parser_accept(p, TOK_CLASS);
   c->name_span = parser_token_span(p);
   c->name = parser_name(p, "the class");
@@ -110,12 +123,30 @@ struct ast_class *parse_class(struct parser *p) {
     bool is_jit = parse_method_decorators(p, &decorators);
     if (parser_peek(p) == TOK_DEF)
       parse_method(p, &decorators, is_jit, &methods);
-    else if (parser_peek(p) == TOK_NAME && parser_peek_at(p, 1) == TOK_COLON)
-      parse_field(p, &fields);
+    else if (parser_peek(p) == TOK_NAME &&
+             (parser_peek_at(p, 1) == TOK_COLON || parser_peek_at(p, 1) == TOK_ASSIGN))
+      parse_member(p, &fields, &constants);
     else if (!parser_accept(p, TOK_NEWLINE))
       parser_skip_statement(p);
   }
   c->fields = fields.at, c->field_count = fields.len;
   c->methods = methods.at, c->method_count = methods.len;
+  c->constants = constants.at, c->constant_count = constants.len;
+  return c;
+}
+
+struct ast_class *parse_host_class(struct parser *p) {
+  unsigned errors = p->error_count;
+  bool quiet = p->quiet, is_python = p->is_python;
+  size_t first = p->pos;
+  p->quiet = p->is_python = true;
+  struct ast_class *c = parse_class(p);
+  p->quiet = quiet;
+  p->is_python = is_python;
+  p->error_count = errors;
+  p->panic = false;
+  p->pos = first;
+  if (c)
+    c->is_host = true;
   return c;
 }

@@ -44,6 +44,31 @@ static bool starts_line(const struct parser *p, size_t at) {
   return before == TOK_NEWLINE || before == TOK_INDENT || before == TOK_DEDENT;
 }
 
+// jit ( NAME , or jit ( NAME )
+void parser_find_jitted(struct parser *p) {
+  const struct token *t = p->tokens.at;
+  for (size_t i = 0; i + 3 < p->tokens.len; i++) {
+    bool is_call = t[i].kind == TOK_NAME && t[i + 1].kind == TOK_LPAREN &&
+                   t[i + 2].kind == TOK_NAME &&
+                   (t[i + 3].kind == TOK_COMMA || t[i + 3].kind == TOK_RPAREN);
+    if (is_call && str_is(parser_text_of(p, t[i]), "jit"))
+      map_put(p->arena, &p->jitted, parser_text_of(p, t[i + 2]), p);
+  }
+}
+
+bool is_jit_call(const struct expr *e, struct expr **ret) {
+  if (e->kind != EXPR_CALL || e->call.arg_count == 0 || e->call.args[0].name ||
+      e->call.args[0].value->kind != EXPR_NAME)
+    return false;
+  const struct expr *f = e->call.callee;
+  bool is_jit =
+      (f->kind == EXPR_NAME && strcmp(f->name, "jit") == 0) ||
+      (f->kind == EXPR_ATTRIBUTE && strcmp(f->attribute.name, "jit") == 0 &&
+       f->attribute.object->kind == EXPR_NAME && strcmp(f->attribute.object->name, "triton") == 0);
+  *ret = e->call.args[0].value;
+  return is_jit;
+}
+
 bool parser_has_jit(const struct parser *p) {
   for (size_t i = 0; i < p->tokens.len; i++)
     if (p->tokens.at[i].kind == TOK_AT && starts_line(p, i) && at_jit_decorator(p, i))

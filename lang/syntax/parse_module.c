@@ -47,6 +47,28 @@ static struct ast_function *try_constexpr_function(struct parser *p, const struc
   return NULL;
 }
 
+// Parses it without reporting; NULL, with the position restored, if there are errors.
+static struct ast_function *try_function(struct parser *p, const struct decoration *d) {
+  size_t first = p->pos;
+  unsigned errors = p->error_count;
+  bool quiet = p->quiet;
+  p->quiet = true;
+  struct ast_function *f = parse_function(p, &d->exprs);
+  p->quiet = quiet;
+  if (p->error_count == errors)
+    return f;
+  p->error_count = errors;
+  p->panic = false;
+  p->pos = first;
+  return NULL;
+}
+
+// Whether the file passes the function at `def` to `jit`.
+static bool is_jitted(const struct parser *p) {
+  struct token name = p->tokens.at[p->pos + 1];
+  return name.kind == TOK_NAME && map_get(&p->jitted, parser_text_of(p, name)) != NULL;
+}
+
 // A host function. Its block is searched for device functions; its body is kept if it can be
 // parsed: code evaluated at compile time may call it.
 static void parse_host_function(struct parser *p, struct module_parts *m, struct scope scope) {
@@ -77,9 +99,13 @@ static void parse_host_function(struct parser *p, struct module_parts *m, struct
 static void parse_outer_function(struct parser *p, struct module_parts *m, struct scope scope,
                                  const struct decoration *d) {
   struct ast_function *f = NULL;
-  bool is_device = d->is_jit || (scope.is_native && !scope.at.is_nested && !d->is_other);
-  if (is_device) {
+  bool is_native = scope.is_native && !scope.at.is_nested && !d->is_other;
+  bool is_device = d->is_jit || is_native || is_jitted(p);
+  if (is_device && !d->is_jit && p->is_imported)
+    f = try_function(p, d); // perhaps host code: the file does not say
+  else if (is_device)
     f = parse_function(p, &d->exprs);
+  if (f && is_device) {
     f->is_jit = true;
     f->is_noinline = d->is_noinline;
     f->is_commutative = d->is_commutative;
@@ -96,8 +122,8 @@ static void parse_outer_function(struct parser *p, struct module_parts *m, struc
     vec_push(p->arena, &m->functions, f);
 }
 
-static void keep_class(struct parser *p, struct module_parts *m, struct scope scope) {
-  struct ast_class *c = parse_class(p);
+static void keep_class(struct parser *p, struct module_parts *m, struct scope scope,
+                       struct ast_class *c) {
   if (!c)
     return;
   c->guard = guards_now(p, &scope.at);
@@ -111,7 +137,7 @@ static void parse_decorated(struct parser *p, struct module_parts *m, struct sco
   if (parser_peek(p) == TOK_DEF) {
     parse_outer_function(p, m, scope, &d);
   } else if (parser_peek(p) == TOK_CLASS && d.is_aggregate && !scope.at.is_nested) {
-    keep_class(p, m, scope);
+    keep_class(p, m, scope, parse_class(p));
   } else if (parser_peek(p) != TOK_CLASS && parser_peek(p) != TOK_ASYNC) {
     struct token at = p->tokens.at[first];
     parser_report(p, (struct span){p->source, at.begin, at.end}, E0116,
@@ -166,6 +192,12 @@ static void keep_constant(struct parser *p, struct module_parts *m, const struct
   }
   if (target->kind != EXPR_NAME)
     return;
+  struct expr *function;
+  if (is_jit_call(value, &function)) { // k = triton.jit(f): another name for f
+    if (strcmp(function->name, target->name) == 0)
+      return;
+    value = function;
+  }
   struct ast_constant c = {.name = target->name,
                            .guard = guards_now(p, &scope->at),
                            .annotation = annotation,
@@ -317,9 +349,11 @@ static void parse_outer_statement(struct parser *p, struct module_parts *m, stru
   case TOK_WHILE: parse_outer_compound(p, m, scope); break;
   case TOK_CLASS:
     if (!scope.at.is_nested && at_record_class(p)) {
-      keep_class(p, m, scope);
+      keep_class(p, m, scope, parse_class(p));
       break;
     }
+    if (!scope.at.is_nested)
+      keep_class(p, m, scope, parse_host_class(p));
     scope.at.is_nested = true;
     search_block(p, m, scope);
     break;
@@ -349,6 +383,7 @@ void parse_module(struct parser *p, bool is_python) {
   struct module_parts parts = {0};
   struct ast_module *m = p->module;
   m->has_jit = parser_has_jit(p);
+  parser_find_jitted(p);
   struct scope scope = {.is_native = !m->has_jit && !is_python};
   while (parser_peek(p) != TOK_EOF)
     parse_outer(p, &parts, scope);

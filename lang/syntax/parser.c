@@ -182,11 +182,12 @@ void parser_skip_statement(struct parser *p) {
 // ---- Entry ----
 
 static struct ast_module *parse(struct arena *a, struct diag_engine *diag,
-                                const struct source *source, bool is_python) {
+                                const struct source *source, bool is_python, bool is_imported) {
   struct token_list tokens;
   if (!lexer_run(a, diag, source, &tokens))
     return NULL;
   struct parser p = {.arena = a, .diag = diag, .source = source, .tokens = tokens};
+  p.is_imported = is_imported;
   p.names = arena_new(a, struct map);
   p.module = arena_new(a, struct ast_module);
   p.module->source = source;
@@ -197,10 +198,15 @@ static struct ast_module *parse(struct arena *a, struct diag_engine *diag,
 
 struct ast_module *ast_read(struct arena *a, struct diag_engine *diag,
                             const struct source *source) {
-  return parse(a, diag, source, false);
+  return parse(a, diag, source, false, false);
 }
 
 struct ast_module *ast_read_python(struct arena *a, struct diag_engine *diag,
                                    const struct source *source) {
-  return parse(a, diag, source, true);
+  return parse(a, diag, source, true, false);
+}
+
+struct ast_module *ast_read_imported(struct arena *a, struct diag_engine *diag,
+                                     const struct source *source) {
+  return parse(a, diag, source, false, true);
 }

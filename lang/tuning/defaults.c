@@ -153,11 +153,20 @@ static struct lang_known *with_declared(struct arena *a, const struct lang_defau
   return known;
 }
 
+// Whether the values of a tuple's elements are known: `s[0]` of `s`.
+static bool has_elements(const struct lang_defaults_request *r, const char *name) {
+  size_t n = strlen(name);
+  for (size_t i = 0; i < r->known_count; i++)
+    if (strncmp(r->known[i].name, name, n) == 0 && r->known[i].name[n] == '[')
+      return true;
+  return false;
+}
+
 static bool lacks_value(const struct lang_defaults_request *r, const struct lang_param *params,
                         size_t count) {
   for (size_t i = 0; i < count; i++)
     if (!params[i].is_typed && !params[i].has_default &&
-        !find(r->known, r->known_count, params[i].name))
+        !find(r->known, r->known_count, params[i].name) && !has_elements(r, params[i].name))
       return true;
   return false;
 }

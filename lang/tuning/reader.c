@@ -71,10 +71,11 @@ bool reader_text(struct eval *e, struct value v, const char *name, struct span a
     const_format(e, v, true, &b);
   *ret = arena_strdup(e->a, strbuf_cstr(&b));
   strbuf_finish(&b);
-  if (const_parse(e->a, str_from(*ret), &back) && back.kind == v.kind)
+  if (const_parse(e->a, str_from(*ret), &back) && back.kind == v.kind &&
+      (v.kind != VALUE_TUPLE || const_equal(back, v)))
     return true;
   struct diag *d = eval_error(e, at, E0462, "%s is no value for `%s`", value_describe(e, v), name);
-  diag_help(d, "a number, True, False, None, a type, or a string");
+  diag_help(d, "a number, True, False, None, a type, a string, or a tuple of these");
   return false;
 }
 

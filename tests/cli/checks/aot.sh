@@ -8,6 +8,14 @@ def add(x, y, out, n, BLOCK: constexpr):
     store(out + i, load(x + i, mask=i < n) + load(y + i, mask=i < n), mask=i < n)
 
 @jit
+def first(x, y, out, BLOCK: constexpr):
+    i = arange(0, BLOCK)
+    v = load(x + i)
+    if y is not None:
+        v += load(y + i)
+    store(out + i, v)
+
+@jit
 def scale(x: ptr[f16], factor: f32, n: i32):
     i = program_id(0) * 512 + arange(0, 512)
     store(x + i, (load(x + i, mask=i < n).to(f32) * factor).to(f16), mask=i < n)
@@ -37,6 +45,9 @@ aot "functions with constants and types of their own" 0 'Kernel add with BLOCK=6
 add_half_launch.*
 const void \*x
 int64_t n' header --function 'add_half:kernel=add,x=*f16,y=*f16,out=*f16,n=i64,BLOCK=64,num_warps=2'
+aot "an optional parameter that is None" 0 'Kernel first with y=None, BLOCK=64
+!void \*y
+const void \*x' header --function 'one:kernel=first,x=*f16,y=None,out=*f16,BLOCK=64'
 aot "the module's name" 0 'struct mine_module;' header --name mine
 aot "a grid in C" 0 'tile_grid_cdiv\(\(int64_t\)n, \(int64_t\)1024, &tile_failed\)' c --kernel add --grid 'cdiv(n,BLOCK)'
 
@@ -61,7 +72,7 @@ aot "a grid for several" 1 'whose grid.*\[E0724\]' c --grid 1
 aot "a grid with an unknown name" 1 '`m` \[E0724\]' c --grid add:m
 aot "a grid that is known to be too large" 1 '\[E0725\]' c --grid add:1,70000
 aot "code for the cpu" 2 'CPU.*\[E0703\]' pack --target cpu
-aot "machine code of several kernels" 1 'several|2 kernels.*\[E0402\]' cubin
+aot "machine code of several kernels" 1 'several|3 kernels.*\[E0402\]' cubin
 check "no assembler where machine code is wanted" 1 'needs ptxas.*\[E0750\]
 --emit=ptx' "$add" --emit=cubin --target sm_80 --ptxas none
 check "an assembler that is none" 2 '`/nowhere/ptxas`, which --ptxas names.*\[E0750\]' "$add" --emit=cubin --target sm_80 --ptxas /nowhere/ptxas

@@ -31,6 +31,77 @@ add_with "elements of another type" 1 'points to f32, not to f16 \[E0714\]' 'f16
 add_with "real number where an integer is wanted" 1 '\[E0723\]' "$x" "$out" 1.5 2
 add_with "compile-time parameter as argument" 1 '-D BLOCK=' "$x" "$out" 100 "$grid" --arg BLOCK=64
 
+# None for an optional parameter.
+cat > optional.tile <<'KERNEL'
+@jit
+def k(x, b, out, n: i32, scale=None, BLOCK: constexpr = 128):
+    i = program_id(0) * BLOCK + arange(0, BLOCK)
+    v = load(x + i, mask=i < n)
+    if b is not None:
+        v += load(b + i, mask=i < n)
+    if scale is not None:
+        v *= scale
+    store(out + i, v, mask=i < n)
+KERNEL
+optional=(--run optional.tile --target cpu --arg 'x=f32[100]:ones' --arg 'out=f32[100]' --arg n=100 --grid 1)
+check "None" 0 'out .*\[1, 1,
+!^  b ' "${optional[@]}" --arg b=None
+check "None by --signature" 0 'out .*\[1, 1,' "${optional[@]}" --signature b=None
+check "an optional parameter that is given" 0 'out .*\[2, 2,' "${optional[@]}" --arg 'b=f32[100]:ones'
+check "a default that is None, and another value" 0 'out .*\[6, 6,' "${optional[@]}" --arg 'b=f32[100]:ones' --arg scale=3.0
+check "None, compiled for a GPU and simulated" 0 'out .*\[1, 1,' --run optional.tile "${optional[@]:4}" --arg b=None \
+  --simulate --check --target sm_90a
+check "None is no value of a typed number" 1 'declared i32 and cannot be None \[E0723\]' --run optional.tile --target cpu \
+  --arg 'x=f32[100]' --arg 'out=f32[100]' --arg b=None --arg n=None --grid 1
+check "None and an array" 1 'None by `--signature` \[E0723\]' "${optional[@]}" --arg 'b=f32[100]' --signature b=None
+check "None in PTX: three parameters" 0 'k_param_2
+!k_param_3' optional.tile --target sm_80 --emit=ptx --signature 'x=*f32,b=None,out=*f32'
+check "None for a typed number" 1 '`n` is declared i32 and cannot be None \[E0413\]' optional.tile --target sm_80 --emit=ptx \
+  --signature 'x=*f32,b=None,out=*f32,n=None'
+check "a malformed None" 2 'unknown type \[E0706\]' optional.tile --target sm_80 --signature 'x=*f32,b=None:16'
+check "benchmark with None" 0 'grid \(1, 1, 1\)' --bench "${optional[@]:1}" --arg b=None --repeats 3
+
+# Tuples.
+cat > tuples.py <<'KERNEL'
+import triton
+import triton.language as tl
+
+@triton.jit
+def k(pointers, strides, out, SHAPE: tl.constexpr):
+    i = tl.arange(0, SHAPE[0])
+    outer, (inner, bias) = strides
+    v = tl.load(pointers[0] + i * inner)
+    for p in pointers[1:]:
+        v += tl.load(p + i)
+    if bias is not None:
+        v += bias
+    tl.store(out + i, v * outer + SHAPE[1])
+KERNEL
+tuples=(tuples.py -D 'SHAPE=(16,1000)' --arg 'out=i32[16]' --grid 1)
+check "tuples of numbers and pointers" 0 'pointers\[1\] +i32\[16\]
+out .*\[1015, 1025, 1035' --run "${tuples[@]}" --target cpu --check --arg 'pointers=(i32[16]:iota,i32[16]:ones)' --arg 'strides=(10,(1,0.5))' \
+  --signature 'strides=(i32,(i32,f32))'
+check "a tuple of one, None in a tuple, on a simulated GPU" 0 'out .*\[1000, 1010, 1020' --run "${tuples[@]}" --target sm_90a --simulate --check \
+  --arg 'pointers=(i32[32]:iota,)' --arg 'strides=(10,(1,None))'
+check "benchmark with tuples" 0 'grid \(1, 1, 1\)' --bench "${tuples[@]}" --target cpu --repeats 3 --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,None))'
+check "tuning with tuples" 0 '1 of 1 configurations measured' --autotune "${tuples[@]}" --target cpu --space 'num_warps=4' \
+  --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,None))' --tune-file tuples.tune.json
+check "an empty tuple" 1 'it is empty \[E0720\]' --run "${tuples[@]}" --target cpu --arg 'pointers=()' --arg 'strides=(10,(1,None))'
+check "an element that is missing" 1 'cannot unpack 1 values into 2 names \[E0218\]' --run "${tuples[@]}" --target cpu --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,))'
+check "a malformed element" 1 '\[E0720\]' --run "${tuples[@]}" --target cpu --arg 'pointers=(i32[16],x)' --arg 'strides=(10,(1,None))'
+signature='pointers=(*i32:16,*i32),strides=(i32,(i32:1,None)),out=*i32'
+check "types of tuples" 0 'k_param_3
+!k_param_4' tuples.py -D 'SHAPE=(16,3)' --target sm_80 --emit=ptx --signature "$signature"
+check "tuples in C" 0 'const int32_t \*pointers_0,
+const int32_t \*pointers_1,
+int32_t strides_0,' tuples.py -D 'SHAPE=(16,3)' --target sm_80 --emit=header --signature "$signature"
+check "tuples of a function of a pack" 0 'const float \*pointers_0,' tuples.py --target sm_80 --emit=header \
+  --function 'f:kernel=k,pointers=(*f32,),strides=(i32,(i32,None)),out=*f32,SHAPE=(8,9)'
+check "an empty tuple of types" 2 'an empty tuple \[E0706\]' tuples.py --target sm_80 --signature 'strides=()'
+check "a tuple for a compile-time parameter" 1 '`SHAPE` cannot be a tuple of arguments \[E0413\]
+-D SHAPE=' tuples.py --target sm_80 --signature "$signature,SHAPE=(i32,)"
+check "a malformed tuple of constants" 1 'is not a value for `SHAPE` \[E0413\]' tuples.py -D 'SHAPE=(1,,2)' --target sm_80 --signature "$signature"
+
 # Grids.
 add_with "unknown name in the grid" 1 'unknown name `BLCK` \[E0724\]
 did you mean `BLOCK`' "$x" "$out" 100 'cdiv(n,BLCK)'

@@ -208,3 +208,31 @@ check "-D chooses the parameters too" 0 'i32\[8\] .*\[21, 21, 21, 21, .*min 0  m
   --arg offset=7 --grid 1 -D WIDE=False
 check "-D in a pack" 0 'plain_launch' open.py --kernel plain --target sm_80 --emit=header -o - --signature 'out=*i32' --grid 1 -D WIDE=True
 check "without it" 1 'E0314' --run open.py --kernel choice --target cpu --arg 'out=i32[8]:zeros' --grid 1
+
+# An imported module without decorators: what cannot be device code is host code, an error only where a kernel calls it.
+cat > plain.py <<'MODULE'
+import os
+
+LIMIT = 3
+
+def check(x):
+    try:
+        y = x + 1
+    except ValueError:
+        raise RuntimeError("no")
+    return y
+
+def grow(x):
+    return x + LIMIT
+MODULE
+cat > uses.py <<'KERNEL'
+import triton
+import triton.language as tl
+from plain import check, grow
+
+@triton.jit
+def k(out, HOST: tl.constexpr):
+    tl.store(out, check(1) if HOST else grow(tl.load(out)))
+KERNEL
+check "an imported module with host functions" 0 'out +i32\[1\] +\[3\]' --run uses.py --target cpu --arg 'out=i32[1]' --grid 1 -D HOST=False
+check "a host function of an imported module" 1 '`check` is host code.*\[E0311\]' --run uses.py --target cpu --arg 'out=i32[1]' --grid 1 -D HOST=True

@@ -68,3 +68,21 @@ status 1 tilec --autotune add.tile "${launch[@]}" --expect out=@missing.npy
 has err 'E0710'
 status 1 tilec --autotune add.tile "${launch[@]}" --space @missing.json
 has err 'E0710'
+
+# An optional parameter that is None belongs to the key of a tuning.
+cat > optional.tile <<'KERNEL'
+@jit
+def k(x, b, out, n: i32, BLOCK: constexpr = 128):
+    i = program_id(0) * BLOCK + arange(0, BLOCK)
+    v = load(x + i, mask=i < n)
+    if b is not None:
+        v += load(b + i, mask=i < n)
+    store(out + i, v, mask=i < n)
+KERNEL
+optional=(--target cpu --arg 'x=f32[1000]:ones' --arg 'out=f32[1000]' --arg n=1000 --grid 'cdiv(n,BLOCK)')
+status 0 tilec --autotune optional.tile "${optional[@]}" --arg b=None --space 'BLOCK=64,256'
+has optional.tune.json '"types": "*f32:16,None,*f32:16,i32"'
+status 0 tilec --run optional.tile "${optional[@]}" --arg b=None
+has out 'from optional.tune.json'
+status 0 tilec --run optional.tile "${optional[@]}" --arg 'b=f32[1000]:ones'
+lacks out 'from optional.tune.json'

@@ -178,6 +178,25 @@ START_TEST(what_the_compiler_is_told) {
 }
 END_TEST
 
+START_TEST(none_is_no_argument_of_the_code) {
+  struct call c = good();
+  ck_assert_int_eq(launch(c), TILE_OK);
+  c.args[0] = c.args[1] = tile_arg_none();
+  expect_bindings(c, "x='None' out='None' n:i32%16 scale:f32");
+  c.args[1] = good().args[1];
+  c.args[3] = tile_arg_none();
+  cuda->param_count = 2;
+  cuda->params[0] = cuda->params[1] = 0;
+  expect_bindings(c, "x='None' out:*f16%16 n:i32%16 scale='None'");
+  ck_assert_uint_eq(cuda->params[0], 0x70000040);
+  ck_assert_uint_eq((uint32_t)cuda->params[1], 800);
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_int_eq(fake_compiler.compilations, 3);
+  c.args[2] = tile_arg_none();
+  expect_error(c, "argument 3 (`n`) must be i32, got None");
+}
+END_TEST
+
 START_TEST(values_reach_the_driver) {
   struct call c = good();
   cuda->param_count = 4;
@@ -430,6 +449,7 @@ Suite *suite_specialise(void) {
   tcase_add_test(t, parameters_and_names);
   tcase_add_test(t, wrong_arguments_name_the_parameter);
   tcase_add_test(t, what_the_compiler_is_told);
+  tcase_add_test(t, none_is_no_argument_of_the_code);
   tcase_add_test(t, values_reach_the_driver);
   tcase_add_test(t, settings_are_checked);
   tcase_add_test(t, settings_make_new_code_and_find_the_old);

@@ -54,6 +54,31 @@ START_TEST(python_at_compile_time) {
 }
 END_TEST
 
+START_TEST(what_is_refused) {
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '{} {}'.format(1)\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '{0.real}'.format(1)\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '{'.format(1)\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '}'.format(1)\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '{!z}'.format(1)\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '{:d}'.format('s')\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '{}'.format(load(x))\n", "E0301");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '%d %d' % (1,)\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '%d' % (1, 2)\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '%d' % 'x'\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '%q' % 1\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '%' % 1\n", "E0310");
+  check_error("def k(x: ptr[i32]):\n  a: constexpr = '%9999999d%9999999d' % (1, 2)\n", "E0310");
+  check_error("def k(x: ptr[f32]):\n  store(x, rand(1.5, 3))\n", "E0303");
+  check_error("def k(x: ptr[i32]):\n  a = x[:, None]\n", "E0212");
+  check_error("def k(x: ptr[i32]):\n  a = x[None, 0]\n", "E0212");
+  check_error("from triton.experimental import gluon\n"
+              "from triton.experimental.gluon import language as gl\n"
+              "@gluon.jit\ndef k(x, B: gl.constexpr):\n  gl.store(x, 1)\n",
+              "E0502");
+  check_error("def k(x: ptr[i32]):\n  return 1\nk = numba.jit(k)\n", "E0219");
+}
+END_TEST
+
 START_TEST(casts) {
   CHECK_IR(
       "def k(x: ptr[f32], q: ptr[f8e5]):\n"
@@ -158,6 +183,7 @@ TCase *compat_tests(void) {
   TCase *t = tcase_create("compat");
   tcase_add_test(t, types_of_the_host);
   tcase_add_test(t, python_at_compile_time);
+  tcase_add_test(t, what_is_refused);
   tcase_add_test(t, casts);
   tcase_add_test(t, files_of_libraries);
   return t;

@@ -199,7 +199,8 @@ START_TEST(literals_of_a_command_line) {
   struct arena *a = arena_create();
   struct value v;
   ck_assert(!const_parse(a, STR(""), &v) && !const_parse(a, STR("1 + 2"), &v));
-  ck_assert(!const_parse(a, STR("12("), &v) && !const_parse(a, STR("(1, 2)"), &v));
+  ck_assert(!const_parse(a, STR("12("), &v) && !const_parse(a, STR("(1, 2"), &v));
+  ck_assert(const_parse(a, STR("(1, (2,))"), &v) && v.kind == VALUE_TUPLE && v.tuple.len == 2);
   ck_assert(const_parse(a, STR(" 7 "), &v) && v.kind == VALUE_INT && v.i == 7);
   arena_destroy(a);
 }

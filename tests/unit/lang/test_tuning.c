@@ -175,6 +175,53 @@ START_TEST(libraries) {
 }
 END_TEST
 
+START_TEST(classes) {
+  static const char text[] =
+      "import enum\nfrom enum import Enum, IntEnum\n"
+      "class Mode(Enum):\n"
+      "  'modes'\n"
+      "  SMALL = 'small'\n"
+      "  MEDIUM = 64\n"
+      "  LARGE = enum.auto()\n"
+      "  @classmethod\n"
+      "  def of(cls, x):\n    return cls(x)\n"
+      "  @property\n"
+      "  def low(self):\n    return self.name.lower()\n"
+      "  def width(self, factor):\n    return self.value * factor\n"
+      "  def __repr__(self):\n    raise NotImplementedError('no')\n"
+      "class Level(IntEnum):\n  ONE = 1\n  TWO = 2\n"
+      "class Base:\n"
+      "  STAGES = 5\n"
+      "  def forward(ctx, x):\n    k[(1,)](x)\n"
+      "  @classmethod\n"
+      "  def stages(cls):\n    return cls.STAGES - 2\n"
+      "class Limits(Base):\n"
+      "  @staticmethod\n"
+      "  def warps(wide: bool):\n    return 8 if wide else Level.TWO\n"
+      "def wanted(m):\n  return m in (Mode.MEDIUM, Mode.LARGE) and m is not Mode.SMALL\n";
+  check_configs(text,
+                "@triton.autotune(configs=[triton.Config({'BLOCK': m.width(2)}, "
+                "num_warps=Limits.warps(m is Mode.LARGE), num_stages=Limits.stages()) for m in "
+                "Mode if wanted(m)], key=[])",
+                "BLOCK=128 w2 s3; BLOCK=130 w8 s3");
+  check_configs(text,
+                "@triton.autotune(configs=[triton.Config({'BLOCK': len(Mode) * 10 + sum(l for l "
+                "in Level), 'WIDE': (Mode.of(64).low, Mode('small') == Mode.SMALL, Level(2))})], "
+                "key=[])",
+                "BLOCK=33 WIDE=('medium', True, 2)");
+  check_configs(text, "@triton.autotune(configs=[triton.Config({'BLOCK': Mode.HUGE})], key=[])",
+                "the class `Mode` has no function or constant `HUGE`");
+  check_configs(text, "@triton.autotune(configs=[triton.Config({'BLOCK': Mode(7)})], key=[])",
+                "`Mode` has no member with this value");
+  check_configs(text,
+                "@triton.autotune(configs=[triton.Config({'BLOCK': b}) for b in Base], key=[])",
+                "the class `Base` is not a sequence");
+  check_configs("class A:\n  X = B.Y\nclass B:\n  Y = A.X\n",
+                "@triton.autotune(configs=[triton.Config({'BLOCK': A.X})], key=[])",
+                "the constant `X` needs itself");
+}
+END_TEST
+
 START_TEST(not_evaluable) {
   check_configs(
       "", "@triton.autotune(configs=[triton.Config({'BLOCK': int(os.environ['B'])})], key=[])",
@@ -185,8 +232,8 @@ START_TEST(not_evaluable) {
   check_configs("", "@triton.autotune(configs=4, key=[])", "`configs` is `4`, not a list");
   check_configs("", "@triton.autotune(configs=[triton.Config({'BLOK': 4})], key=[])",
                 "the kernel `k` has no parameter `BLOK`");
-  check_configs("", "@triton.autotune(configs=[triton.Config({'BLOCK': [1, 2]})], key=[])",
-                "the tuple (int, int) is no value for `BLOCK`");
+  check_configs("", "@triton.autotune(configs=[triton.Config({'BLOCK': {1: 2}})], key=[])",
+                "a dict is no value for `BLOCK`");
   check_configs("", "@triton.autotune(configs=[triton.Config({'BLOCK': tl.load(3)})], key=[])",
                 "the list of configurations needs `tl.load`, which is a function of kernels");
   check_configs("",
@@ -383,6 +430,7 @@ TCase *tuning_tests(void) {
   tcase_add_test(c, lists);
   tcase_add_test(c, functions);
   tcase_add_test(c, libraries);
+  tcase_add_test(c, classes);
   tcase_add_test(c, not_evaluable);
   tcase_add_test(c, native_files);
   tcase_add_test(c, keys);

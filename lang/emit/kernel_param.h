@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of the kernel that is emitted (kernel_param.c).
+#ifndef TILE_LANG_EMIT_KERNEL_PARAM_H
+#define TILE_LANG_EMIT_KERNEL_PARAM_H
+
+#include "lang/eval/eval.h"
+
+// One parameter, or one element of a tuple: its declaration and its binding combined.
+struct kernel_param {
+  const char *name; // of an element `name[0]`
+  const struct ast_param *ast;
+  const struct lang_param *declared;
+  const struct lang_binding *binding; // NULL: none
+  bool is_tuple;
+  struct kernel_param *items; // of a tuple
+  size_t item_count;
+  bool is_runtime;
+  bool is_one; // a constant of its type: specialisation must not change what the kernel computes
+  struct type type;
+  uint32_t divisible_by;
+  struct value constant;
+};
+
+struct kernel {
+  const struct ast_function *function;
+  struct kernel_param *params;
+  size_t count;
+};
+
+// Reports bindings that name no parameter.
+void kernel_check_bindings(struct eval *e, const struct kernel *k);
+// Decides what the parameter is: an argument, a constant, or a tuple of these. `ast`, `declared`
+// and `name` are set. Errors are reported, and give a poisoned constant.
+void kernel_param_resolve(struct eval *e, struct kernel_param *p);
+
+#endif
