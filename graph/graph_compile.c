@@ -108,7 +108,9 @@ struct program *program_compile(struct graph *g, const struct program_options *g
   struct loops *loops = lowered ? loops_build(lowered) : NULL;
   struct fuse_options fuse = {.keeps_apart = o->keeps_apart};
   struct regions *regions = loops ? regions_form(loops, &fuse) : NULL;
-  if (regions)
+  if (regions) {
     regions_approximate(regions);
+    regions_rebase(regions);
+  }
   return regions ? compile_regions(g, regions, o) : NULL;
 }

@@ -6,6 +6,7 @@
 struct entry {
   struct expr e;
   uint32_t weight, depth;
+  const struct expr *equal; // what it is known to equal; NULL: nothing simpler
 };
 
 static const struct entry *entry_of(const struct expr *e) { return (const struct entry *)e; }
@@ -180,13 +181,19 @@ static struct entry *entry_create(struct exprs *x, enum expr_kind kind) {
   return n;
 }
 
+static const struct expr *known_as(const struct expr *e) {
+  while (entry_of(e)->equal)
+    e = entry_of(e)->equal;
+  return e;
+}
+
 static const struct expr *find_or_make(struct exprs *x, enum expr_kind kind, int64_t value,
                                        bool overflows, uint32_t count,
                                        const struct expr *const *in) {
   size_t at = hash_of(kind, value, overflows, count, in) & (x->slot_count - 1);
   for (; x->slots[at]; at = (at + 1) & (x->slot_count - 1))
     if (same_node(x->slots[at], kind, value, overflows, count, in))
-      return x->slots[at];
+      return known_as(x->slots[at]);
   uint64_t weight = 1;
   uint32_t depth = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -220,6 +227,34 @@ const struct expr *expr_unfit(struct exprs *x) {
 
 const struct expr *expr_const(struct exprs *x, int64_t value) {
   return find_or_make(x, EXPR_CONST, value, false, 0, NULL);
+}
+
+// ---- facts ----
+
+static void *changeable(const void *p);
+
+// Constants first, then symbols; then fewer nodes. So an expression never becomes one that contains
+// it.
+static bool is_simpler(const struct expr *a, const struct expr *b) {
+  int x = a->kind == EXPR_CONST ? 0 : a->kind == EXPR_SYMBOL ? 1 : 2;
+  int y = b->kind == EXPR_CONST ? 0 : b->kind == EXPR_SYMBOL ? 1 : 2;
+  if (x != y)
+    return x < y;
+  uint32_t v = entry_of(a)->weight, w = entry_of(b)->weight;
+  return v != w ? v < w : a->id < b->id;
+}
+
+const struct expr *expr_equate(const struct expr *a, const struct expr *b) {
+  a = known_as(a);
+  b = known_as(b);
+  const struct expr *from = is_simpler(a, b) ? b : a, *to = from == a ? b : a;
+  if (expr_is_unfit(to))
+    return from;
+  if (from != to && from->kind != EXPR_SYMBOL && from->kind != EXPR_CONST) {
+    struct entry *n = changeable(entry_of(from));
+    n->equal = to;
+  }
+  return to;
 }
 
 // ---- symbols ----

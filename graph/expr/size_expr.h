@@ -117,6 +117,11 @@ bool expr_is_within(struct exprs *x, const struct expr *e, const struct expr *li
 bool expr_linear(struct exprs *x, const struct expr *e, const struct expr *symbol,
                  const struct expr **ret_coefficient, const struct expr **ret_rest);
 
+// Two expressions that are equal for all sizes that the caller accepts: from here on both are built as
+// the simpler one, which it returns. Expressions that contain the other already keep it, and so do
+// symbols.
+const struct expr *expr_equate(const struct expr *a, const struct expr *b);
+
 // e with each symbol from[i] replaced by to[i], in canonical form.
 const struct expr *expr_substitute(struct exprs *x, const struct expr *e, size_t count,
                                    const struct expr *const *from, const struct expr *const *to);

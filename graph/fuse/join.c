@@ -96,8 +96,10 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
 static bool check_pair(struct fuser *f, struct join *j, const struct side *s,
                        const struct access *a, const struct side *t, const struct access *b,
                        struct totals *sum) {
-  if (a->buffer != b->buffer)
-    return true;
+  if (a->buffer != b->buffer) {
+    j->reason = "one reads a concatenation of which the other writes a part";
+    return !(a->is_store || b->is_store) || !buffers_overlap(a->buffer, b->buffer);
+  }
   if (a->is_store && b->is_store) {
     j->reason = "both write to the same buffer";
     return s == t;

@@ -14,6 +14,13 @@ static void add_edge(struct fuser *f, struct group *from, struct group *to) {
   vec_push(f->arena, &to->before, from);
 }
 
+// The buffer's writers precede the group.
+static void add_writers_before(struct fuser *f, const struct buffer *b, struct group *g) {
+  add_edge(f, f->uses[b->id].writer, g);
+  for (size_t i = 0; i < b->parts.len; i++)
+    add_writers_before(f, b->parts.at[i], g);
+}
+
 struct reader {
   struct fuser *f;
   struct group *g;
@@ -26,7 +33,7 @@ static void add_reader(void *user, const struct scalar *v) {
   struct buffer_use *u = &r->f->uses[v->buffer->id];
   if (u->readers.len && vec_last(&u->readers) == r->g)
     return;
-  add_edge(r->f, u->writer, r->g);
+  add_writers_before(r->f, v->buffer, r->g);
   vec_push(r->f->arena, &u->readers, r->g);
 }
 

@@ -64,7 +64,7 @@ static void find_temporaries(struct fuser *f) {
   for (size_t i = 0; i < f->out->list.len; i++) {
     struct region *r = f->out->list.at[i];
     for (size_t j = 0; j < r->writes.len; j++) {
-      struct buffer *b = r->writes.at[j];
+      struct buffer *b = r->writes.at[j]->home;
       if (b->role == BUFFER_TEMP && !seen[b->id])
         vec_push(f->arena, &f->out->temporaries, b);
       seen[b->id] = true;

@@ -59,6 +59,9 @@ struct fuse_options {
 // NULL after an error. A pair of neighbours that is not merged is a remark of the topic "fusion",
 // with the reason and the bytes that merging would have saved.
 struct regions *regions_form(struct loops *l, const struct fuse_options *o);
+// Moves constant starts of what regions read into slices, where several regions have the same name
+// (graph/fuse/rebase.c).
+void regions_rebase(struct regions *r);
 const char *region_kind_name(enum region_kind k); // "rows and columns"
 void regions_print(const struct regions *r, struct strbuf *out);
 

@@ -125,6 +125,12 @@ struct graph {
                     // rounded.
 };
 
+// ---- facts (graph/ir/sizes.c) ----
+// Two sizes that the text takes as equal, by one of PyTorch's guards: each run checks it. False: they
+// differ for all sizes.
+bool graph_require_equal(struct graph *g, const struct expr *a, const struct expr *b,
+                         struct span at);
+
 // ---- building (graph/ir/graph.c) ----
 struct graph *graph_create(struct arena *a, struct diag_engine *diag, struct exprs *x,
                            const char *name);

@@ -55,7 +55,9 @@ static bool complete_sizes(struct infer *in, const struct value *v, struct exten
     e->shape[missing] = exact ? exact : expr_floordiv(x, numel, others);
     others = expr_mul(x, others, e->shape[missing]);
   }
-  if (!infer_same_size(others, numel))
+  bool is_number = expr_is_const(others, NULL) && expr_is_const(numel, NULL);
+  if (!infer_same_size(others, numel) &&
+      (is_number || !graph_require_equal(in->g, numel, others, in->n->span)))
     return infer_error(in, E1004, "%s cannot be viewed as %s: the numbers of elements differ",
                        infer_type_text(in, v), asked);
   return true;

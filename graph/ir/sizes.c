@@ -86,6 +86,38 @@ void graph_find_sizes(struct graph *g) {
       g->unknown_size = g->symbols.at[i];
 }
 
+// ---- facts ----
+
+static void require(struct graph *g, const struct expr *slack, const char *text, struct span at) {
+  for (size_t i = 0; i < g->requirements.len; i++)
+    if (g->requirements.at[i].slack == slack)
+      return;
+  vec_push(g->arena, &g->requirements, ((struct requirement){slack, text, at}));
+}
+
+static const char *text_of(struct graph *g, const struct expr *e) {
+  struct strbuf out = {.arena = g->arena};
+  expr_print(e, &out);
+  const char *text = arena_strdup(g->arena, strbuf_cstr(&out));
+  strbuf_finish(&out);
+  return text;
+}
+
+bool graph_require_equal(struct graph *g, const struct expr *a, const struct expr *b,
+                         struct span at) {
+  const struct expr *more = expr_sub(g->exprs, a, b), *less = expr_sub(g->exprs, b, a);
+  if (a == b)
+    return true;
+  if (expr_is_unfit(more) || expr_is_unfit(less) ||
+      (!more->overflows && (more->lo > 0 || more->hi < 0)))
+    return false;
+  const char *text = arena_printf(g->arena, "`%s` and `%s` differ, which the graph takes as equal",
+                                  text_of(g, a), text_of(g, b));
+  require(g, more, text, at);
+  require(g, less, text, at);
+  return true;
+}
+
 // ---- creating sizes ----
 
 const struct expr *graph_size(struct graph *g, const char *name, int64_t lo, int64_t hi) {

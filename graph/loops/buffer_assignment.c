@@ -52,7 +52,8 @@ struct buffer *loops_buffer(struct builder *b, enum buffer_role role, uint32_t i
                             .role = role,
                             .index = index,
                             .numel = numel,
-                            .value = v};
+                            .value = v,
+                            .home = buffer};
   map_put(b->arena, &b->names, str_from(unique), buffer);
   vec_push(b->arena, &b->l->buffers, buffer);
   return buffer;
@@ -160,10 +161,124 @@ struct assignment loops_temporary(struct builder *b, struct value *v) {
   return h;
 }
 
+// ---- slices of concatenations ----
+
+// The offset in the whole of an element of the parts from `first` on.
+static const struct expr *offset_in_whole(struct builder *b, const struct concatenation *c,
+                                          size_t first, coordinates at) {
+  uint32_t rank = c->node->results[0]->rank;
+  const struct expr **to = loops_coordinates(b, rank);
+  for (uint32_t i = 0; i < rank; i++)
+    to[i] = i == c->dim ? expr_add(b->x, at[i], c->starts[first]) : at[i];
+  return loops_offset(b, c->whole, to);
+}
+
+static const struct expr *start_in_whole(struct builder *b, const struct concatenation *c,
+                                         size_t first) {
+  uint32_t rank = c->node->results[0]->rank;
+  const struct expr **at = loops_coordinates(b, rank);
+  for (uint32_t i = 0; i < rank; i++)
+    at[i] = expr_const(b->x, 0);
+  return offset_in_whole(b, c, first, at);
+}
+
+const struct expr *loops_part_offset(struct builder *b, const struct concatenation *c, size_t first,
+                                     const struct buffer *of, coordinates at) {
+  const struct expr *offset = offset_in_whole(b, c, first, at);
+  return of == c->whole->buffer ? offset : expr_sub(b->x, offset, start_in_whole(b, c, first));
+}
+
+// The elements between the first and the last of the parts; NULL: offsets are not linear, so that
+// elements may precede the first one.
+static const struct expr *span_in_whole(struct builder *b, const struct concatenation *c,
+                                        size_t first, size_t last) {
+  const struct value *whole = c->node->results[0];
+  const struct expr **at = loops_coordinates(b, whole->rank), *stride, *rest;
+  const struct expr *end = last < c->count ? c->starts[last] : whole->shape[c->dim];
+  for (uint32_t i = 0; i < whole->rank; i++)
+    at[i] = loops_axis(b, 'x', i,
+                       i == c->dim ? expr_sub(b->x, end, c->starts[first]) : whole->shape[i]);
+  const struct expr *offset =
+      expr_sub(b->x, offset_in_whole(b, c, first, at), start_in_whole(b, c, first));
+  const struct expr *span = expr_const(b->x, 1);
+  for (uint32_t i = 0; i < whole->rank; i++) {
+    if (at[i]->kind != EXPR_SYMBOL)
+      continue;
+    if (!expr_linear(b->x, offset, at[i], &stride, &rest) || stride->lo < 0)
+      return NULL;
+    const struct expr *extent = expr_addi(b->x, axis_extent(at[i]), -1);
+    span = expr_add(b->x, span, expr_mul(b->x, stride, extent));
+    offset = rest;
+  }
+  return expr_is(offset, 0) ? span : NULL;
+}
+
+const struct assignment *loops_assign_whole(struct builder *b, struct concatenation *c) {
+  if (c->whole)
+    return c->whole;
+  struct assignment *h = arena_new(b->arena, struct assignment);
+  *h = loops_assign(b, c->node->results[0]);
+  return c->whole = h;
+}
+
+struct assignment loops_assign_range(struct builder *b, struct concatenation *c, size_t first,
+                                     size_t last) {
+  const struct value *whole = c->node->results[0];
+  struct buffer *of = c->whole->buffer;
+  struct assignment h = {.value = whole, .buffer = of, .of = c, .part = first};
+  const struct expr *span = span_in_whole(b, c, first, last), *start;
+  if (!span || (first == 0 && last == c->count))
+    return h;
+  start = start_in_whole(b, c, first);
+  if (of->role == BUFFER_SLICE)
+    start = expr_add(b->x, start, of->start);
+  const struct value *v = last == first + 1 ? c->parts[first].value : NULL;
+  h.buffer = loops_buffer(b, BUFFER_SLICE, 0, v, v ? v->name : "cat", of->dtype, span);
+  h.buffer->home = of->home;
+  h.buffer->start = start;
+  return h;
+}
+
+void loops_add_slice(struct builder *b, struct concatenation *c, size_t first, size_t last,
+                     struct buffer *slice) {
+  struct buffer *whole = c->whole->buffer, *home = whole->home;
+  for (size_t i = first; i < last; i++)
+    c->slices[i] = slice;
+  if (slice == whole)
+    return;
+  vec_push(b->arena, &home->parts, slice);
+  if (whole != home)
+    vec_push(b->arena, &whole->parts, slice);
+}
+
+// Assigns a value to its slice, if the value is stored once and in order.
+static bool assign_slice(struct builder *b, struct value *v, struct assignment *h) {
+  const struct uses *u = &b->uses[v->id];
+  struct concatenation *c = u->concatenation;
+  *h = (struct assignment){.value = v};
+  if (!c || c->slices[u->part] || loops_is_narrow_part(c, u->part) || toward_product(b, v, h))
+    return false;
+  *h = (struct assignment){.value = v};
+  for (const struct node *n = u->part_via; n; n = b->uses[n->results[0]->id].part_via)
+    add_path(b, h, n);
+  loops_assign_whole(b, c);
+  struct assignment slice = loops_assign_range(b, c, u->part, u->part + 1);
+  if (slice.buffer->role != BUFFER_SLICE || slice.buffer == c->whole->buffer)
+    return false;
+  slice.buffer->value = v;
+  loops_add_slice(b, c, u->part, u->part + 1, slice.buffer);
+  h->buffer = slice.buffer;
+  h->of = c;
+  h->part = u->part;
+  return true;
+}
+
 struct assignment loops_assign(struct builder *b, struct value *v) {
   int32_t output = b->uses[v->id].output;
-  return output >= 0 && !b->outputs[output] ? output_assignment(b, v, (uint32_t)output)
-                                            : loops_temporary(b, v);
+  struct assignment slice;
+  if (output >= 0 && !b->outputs[output])
+    return output_assignment(b, v, (uint32_t)output);
+  return assign_slice(b, v, &slice) ? slice : loops_temporary(b, v);
 }
 
 const struct expr *loops_offset(struct builder *b, const struct assignment *h, coordinates at) {
@@ -173,6 +288,8 @@ const struct expr *loops_offset(struct builder *b, const struct assignment *h, c
     assert(at); // a path has only views that reorder
     last = h->path[i]->results[0];
   }
+  if (h->of)
+    return loops_part_offset(b, h->of, h->part, h->buffer, at);
   return loops_dot(b, last->rank, at, h->strides);
 }
 

@@ -15,6 +15,7 @@ static bool lower(struct builder *b, const struct node *n) {
   case OP_SCATTER_VALUE:
   case OP_SCATTER_SRC:
   case OP_SCATTER_ADD: return loops_lower_scatter(b, n);
+  case OP_CAT: return loops_lower_cat(b, n);
   case OP_CUMSUM: return loops_lower_scan(b, n);
   case OP_MM:
   case OP_BMM: return loops_lower_product(b, n);

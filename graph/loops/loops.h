@@ -14,9 +14,10 @@
 #include "graph/ir/graph.h"
 #include "graph/ir/scalar.h"
 
-enum buffer_role { BUFFER_INPUT, BUFFER_OUTPUT, BUFFER_TEMP };
+enum buffer_role { BUFFER_INPUT, BUFFER_OUTPUT, BUFFER_TEMP, BUFFER_SLICE };
 
-// Memory of elements of one dtype. Offsets in expression trees count elements.
+// Memory of elements of one dtype. Offsets in expression trees count elements; those of a slice
+// count from its own first element.
 struct buffer {
   uint32_t id;
   const char *name; // the graph's, made a unique identifier
@@ -25,7 +26,15 @@ struct buffer {
   uint32_t index;            // of the graph's input or output
   const struct expr *numel;  // elements, by the largest offset
   const struct value *value; // NULL: not a value of the graph (partial results)
+  // BUFFER_SLICE: the buffer that it lies in, which is no slice, and the element where it starts.
+  struct buffer *home; // others: the buffer itself
+  const struct expr *start;
+  VEC(struct buffer *) parts; // the slices through which it is written; none: stages write it
 };
+// Do two different buffers share elements? Slices that stages write are disjoint.
+static inline bool buffers_overlap(const struct buffer *a, const struct buffer *b) {
+  return a != b && a->home == b->home && (a->parts.len || b->parts.len);
+}
 
 enum scalar_kind {
   SCALAR_CONST,

@@ -11,6 +11,18 @@
 
 enum { LOOPS_MAX_ORIGINS = 12, LOOPS_MAX_UNROLL = 8, LOOPS_MAX_PIECES = 8 };
 
+// A concatenation of more than LOOPS_MAX_PIECES parts, which has a buffer of its own
+// (graph/loops/concatenation.c).
+struct concatenation {
+  const struct node *node;
+  uint32_t dim;
+  size_t count;
+  const struct arg *parts;
+  const struct expr **starts;     // by part, along `dim`
+  struct buffer **slices;         // by part: where it is stored; NULL: not yet
+  const struct assignment *whole; // NULL: not assigned yet
+};
+
 struct deferred {
   struct value *value;
   const struct expr **at;                 // one per dimension: its axis, or 0 if the extent is 1
@@ -30,6 +42,9 @@ struct uses {
       output; // the output to which it can be stored directly, itself or through `via`; -1: none
   const struct node *via;    // the next view towards that output; NULL: it is the output
   const struct node *toward; // the next view or pointwise operator towards a product; NULL: none
+  struct concatenation *concatenation; // the last one that it, or a view of it, is a part of
+  size_t part;
+  const struct node *part_via; // the next view towards that part; NULL: it is the part
 };
 
 struct builder {
@@ -39,11 +54,12 @@ struct builder {
   struct arena *arena;
   struct graph *g;
   bool rounds, failed;
-  struct deferred **deferred;        // by value
-  struct uses *uses;                 // by value
-  struct map axes;                   // symbols by kind, position and extent
-  struct map names;                  // of buffers
-  struct buffer **inputs, **outputs; // outputs: NULL until one is written
+  struct deferred **deferred;            // by value
+  struct uses *uses;                     // by value
+  struct map axes;                       // symbols by kind, position and extent
+  struct map names;                      // of buffers
+  struct buffer **inputs, **outputs;     // outputs: NULL until one is written
+  struct concatenation **concatenations; // by value
 };
 
 // The buffer of a stored value.
@@ -53,6 +69,9 @@ struct assignment {
   const struct expr **strides; // of the value as stored
   const struct node **path;    // views from `value` to the value as stored
   size_t path_count;
+  // A part of a concatenation: the value as stored is this slice of `whole`. NULL: none.
+  const struct concatenation *of;
+  size_t part;
 };
 
 // ---- graph/loops/loops_elements.c ----
@@ -103,6 +122,17 @@ struct assignment loops_temporary(struct builder *b, struct value *v); // not an
 const struct expr *loops_offset(struct builder *b, const struct assignment *h, coordinates at);
 struct stage *loops_stage(struct builder *b, enum stage_kind kind, const struct node *n);
 void loops_add_axes(struct builder *b, struct stage *s, size_t count, coordinates at, bool reduced);
+// The buffer of a concatenation, and one for parts first..last-1: their slice if the offset in it
+// is linear, else the whole.
+const struct assignment *loops_assign_whole(struct builder *b, struct concatenation *c);
+struct assignment loops_assign_range(struct builder *b, struct concatenation *c, size_t first,
+                                     size_t last);
+// A stage writes parts first..last-1 to `slice`, their range.
+void loops_add_slice(struct builder *b, struct concatenation *c, size_t first, size_t last,
+                     struct buffer *slice);
+// The offset in the range's buffer, at coordinates of its parts.
+const struct expr *loops_part_offset(struct builder *b, const struct concatenation *c, size_t first,
+                                     const struct buffer *of, coordinates at);
 // From here on `z` is a load of its buffer.
 void loops_stored(struct builder *b, struct deferred *z, const struct assignment *h);
 void loops_take_origins(struct builder *b, struct deferred *z, struct stage *s);
@@ -113,6 +143,20 @@ const struct expr *loops_span(struct builder *b, const struct value *v,
                               const struct expr *const *strides);
 bool loops_write_outputs(struct builder *b);
 void loops_write_inputs(struct builder *b);
+
+// ---- graph/loops/concatenation.c ----
+// Notes which values are parts of the node, if it is a concatenation with a buffer of its own.
+void loops_find_parts(struct builder *b, const struct node *n);
+// Could the value be computed straight into its slice of a concatenation, by the kernel that
+// computes what it reads?
+bool loops_is_part_of_stage(struct builder *b, const struct value *v, const struct scalar *body);
+// Would its stage write a few bytes at a time?
+bool loops_is_narrow_part(const struct concatenation *c, size_t part);
+// The concatenation, longer than `n`, of which the parts of `n` are neighbouring parts, and the
+// first of them; NULL: none.
+struct concatenation *loops_longer_concatenation(const struct builder *b, const struct node *n,
+                                                 size_t *ret_first);
+bool loops_lower_cat(struct builder *b, const struct node *n);
 
 // ---- graph/loops/view_coordinates.c ----
 bool loops_is_view(enum operator_id op);

@@ -295,7 +295,8 @@ bool loops_interpret(const struct loops *l, uint64_t seed, const int64_t *symbol
   bool ok = scratch && memory && arena_guard(scratch, run_stages, &in) && in.ok &&
             execution_move_outputs(&x, ret_outputs);
   for (size_t i = 0; memory && i < l->buffers.len; i++)
-    free(memory[i].at);
+    if (l->buffers.at[i]->role != BUFFER_SLICE)
+      free(memory[i].at);
   free(memory);
   arena_destroy(scratch);
   return ok;

@@ -33,9 +33,23 @@ static void copy_strided(struct tensor *t, const int64_t *strides, struct memory
   }
 }
 
+static bool find_slice(const struct execution *x, const struct buffer *b, struct memory *ret) {
+  const struct memory *home = &x->c.memory[b->home->id];
+  int64_t start;
+  if (!execution_size(x, b->start, &start) || start < 0 || start > home->numel)
+    return false;
+  *ret = (struct memory){.at = home->at + start, .numel = home->numel - start};
+  return true;
+}
+
 bool execution_allocate(struct execution *x) {
   for (size_t i = 0; i < x->l->buffers.len; i++) {
     struct memory *m = &x->c.memory[i];
+    if (x->l->buffers.at[i]->role == BUFFER_SLICE) { // its home precedes it
+      if (!find_slice(x, x->l->buffers.at[i], m))
+        return false;
+      continue;
+    }
     if (!execution_size(x, x->l->buffers.at[i]->numel, &m->numel) || m->numel < 0 ||
         m->numel > INT32_MAX)
       return false;

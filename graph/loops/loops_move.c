@@ -2,8 +2,6 @@
 // Operators that move data: each element of a result belongs to one operand, selected by masks.
 #include "graph/loops/loops_internal.h"
 
-static const struct scalar *zero(struct builder *b, enum dtype t) { return scalar_int(b->s, t, 0); }
-
 static const struct expr **copy_offset(struct builder *b, uint32_t rank, coordinates at) {
   const struct expr **ret = loops_coordinates(b, rank);
   for (uint32_t i = 0; i < rank; i++)
@@ -38,54 +36,6 @@ static bool lower_pad(struct builder *b, const struct node *n, struct deferred *
   enum dtype t = dtype_to_compute(z->value->dtype);
   const struct scalar *fill = loops_number(b, &n->args[2], t);
   return loops_define(b, n, z, scalar_masked(b->s, inside, loops_element(b, of, at), fill));
-}
-
-// ---- cat ----
-
-// Too many for one expression tree: a stage for each part of the buffer.
-static bool store_pieces(struct builder *b, const struct node *n, struct deferred *z, uint32_t dim,
-                         size_t count, const struct arg *parts) {
-  struct assignment h = loops_assign(b, z->value);
-  const struct expr *start = expr_const(b->x, 0);
-  for (size_t i = 0; i < count; i++) {
-    const struct value *part = parts[i].value;
-    const struct expr **at = copy_offset(b, part->rank, z->at),
-                      **to = copy_offset(b, part->rank, z->at);
-    at[dim] = loops_axis(b, 'x', dim, part->shape[dim]);
-    to[dim] = expr_add(b->x, at[dim], start);
-    struct stage *s = loops_stage(b, STAGE_MAP, n);
-    loops_add_axes(b, s, part->rank, at, false);
-    s->body = loops_element(b, part, at);
-    s->dtype = s->body->dtype;
-    s->out = h.buffer;
-    s->offset = loops_offset(b, &h, to);
-    vec_push(b->arena, &s->origins, "cat");
-    start = expr_add(b->x, start, part->shape[dim]);
-  }
-  loops_stored(b, z, &h);
-  return true;
-}
-
-static bool lower_cat(struct builder *b, const struct node *n, struct deferred *z) {
-  const struct arg *parts;
-  size_t count = node_list(n, 0, &parts);
-  uint32_t dim = node_dim(n, 1, z->value->rank);
-  if (count > LOOPS_MAX_PIECES)
-    return store_pieces(b, n, z, dim, count, parts);
-  const struct expr *end = z->value->shape[dim], *start;
-  const struct scalar *body = zero(b, dtype_to_compute(z->value->dtype));
-  const struct expr **at = copy_offset(b, z->value->rank, z->at);
-  for (size_t i = count; i-- > 0; end = start) {
-    const struct value *part = parts[i].value;
-    start = i ? expr_sub(b->x, end, part->shape[dim]) : expr_const(b->x, 0);
-    at[dim] = expr_sub(b->x, z->at[dim], start);
-    // A part of one element has no axis.
-    if (expr_is(part->shape[dim], 1))
-      at[dim] = expr_const(b->x, 0);
-    body = scalar_masked(b->s, loops_between(b, z->at[dim], start, end), loops_element(b, part, at),
-                         body);
-  }
-  return loops_define(b, n, z, body);
 }
 
 // ---- slice_scatter ----
@@ -126,7 +76,6 @@ bool loops_lower_move(struct builder *b, const struct node *n) {
   switch (n->op) {
   case OP_FLIP: return lower_flip(b, n, z);
   case OP_CONSTANT_PAD_ND: return lower_pad(b, n, z);
-  case OP_CAT: return lower_cat(b, n, z);
   case OP_SELECT_SCATTER: return lower_select_scatter(b, n, z);
   case OP_SLICE_SCATTER: return lower_slice_scatter(b, n, z);
   default: return loops_refuse(b, n, "it should have been decomposed");

@@ -42,6 +42,11 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
     }
     if (only_reorders(n->op) && (w->in_product || w->toward))
       u->toward = n;
+    if (only_reorders(n->op) && w->concatenation && !u->concatenation) {
+      u->concatenation = w->concatenation;
+      u->part = w->part;
+      u->part_via = n;
+    }
     return;
   }
   if (n->op == OP_CONSTANT_PAD_ND || n->op == OP_FLIP) { // like a view
@@ -106,9 +111,13 @@ bool loops_find_uses(struct builder *b) {
   }
   for (size_t i = 0; i < g->mutations.len; i++)
     b->uses[g->mutations.at[i].value->id].count++;
-  for (size_t i = g->nodes.len; i-- > 0;)
-    if (loops_is_used(b, g->nodes.at[i]))
-      use_args(b, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
+  b->concatenations = arena_array(b->arena, struct concatenation *, g->value_count + 1);
+  for (size_t i = g->nodes.len; i-- > 0;) {
+    if (!loops_is_used(b, g->nodes.at[i]))
+      continue;
+    use_args(b, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
+    loops_find_parts(b, g->nodes.at[i]);
+  }
   return true;
 }
 
@@ -170,6 +179,8 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 // operations; those too if nothing else reads what they load, since its producer can do these
 // operations as well. Half-precision operands of f32 memory are stored in half precision, which
 // products load directly into shared memory;
+// - parts of long concatenations that are computed from a stored value of the same size: the kernel
+// of that value writes them to their slices;
 // - exp, tanh and the like if a broadcast would compute each many times;
 // - values compared with themselves at other offsets, unless they are exact: recomputed, an element
 // might not equal itself.
@@ -184,6 +195,8 @@ static bool should_store(struct builder *b, const struct deferred *z, const stru
     return true;
   if (is_load(body) || u->count == 0)
     return false;
+  if (loops_is_part_of_stage(b, z->value, body))
+    return true;
   unsigned cost = scalar_cost(body), loads = 0;
   scalar_loads(body, count_load, &loads);
   if (cost > 100 || loads > 16)

@@ -23,11 +23,22 @@ bool decompose_keep(struct decompose *d) {
   return true;
 }
 
+// A decomposition has the shape of the original: where a size has another form, it is the same.
+static void equate_shapes(struct value *v, const struct value *old) {
+  for (uint32_t i = 0; v && v->def && v->rank == old->rank && i < v->rank; i++) {
+    bool is_one = expr_is(v->shape[i], 1); // is broadcast
+    if (v->shape[i] != old->shape[i] && !is_one)
+      v->shape[i] = expr_equate(v->shape[i], old->shape[i]);
+  }
+}
+
 bool decompose_give(struct decompose *d, const struct node *n, struct value **ret, uint32_t i,
                     struct value *v) {
   const struct value *old = n->results[i];
-  if (old)
-    ret[i] = build_as(&d->b, build_convert(&d->b, v, old->dtype), old);
+  if (!old)
+    return true;
+  equate_shapes(v, old);
+  ret[i] = build_as(&d->b, build_convert(&d->b, v, old->dtype), old);
   return true;
 }
 

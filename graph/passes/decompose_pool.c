@@ -12,6 +12,7 @@ struct side {
   uint32_t dim;
   const struct expr *size, *out; // of the image, of the result
   int64_t kernel, stride, padding, dilation;
+  bool fits; // no window passes the padding: the number of windows is rounded down
 };
 
 struct window {
@@ -19,8 +20,8 @@ struct window {
 };
 
 // kernel_size:1 stride:2 padding:3
-static struct window window_of(const struct node *n, const struct value *x,
-                               const struct value *out) {
+static struct window window_of(const struct node *n, const struct value *x, const struct value *out,
+                               unsigned ceil_at) {
   struct window w;
   const struct arg *list;
   int64_t kernel[2], stride[2], padding[2];
@@ -29,8 +30,9 @@ static struct window window_of(const struct node *n, const struct value *x,
   node_extents(n, 3, 2, 0, padding);
   for (uint32_t i = 0; i < 2; i++) {
     uint32_t dim = x->rank - 2 + i;
-    w.side[i] =
-        (struct side){dim, x->shape[dim], out->shape[dim], kernel[i], stride[i], padding[i], 1};
+    w.side[i] = (struct side){
+        dim, x->shape[dim],          out->shape[dim], kernel[i], stride[i], padding[i],
+        1,   !node_truth(n, ceil_at)};
   }
   return w;
 }
@@ -62,6 +64,8 @@ static struct value *pad(struct build *b, struct value *x, const struct side *s,
   const struct expr *need = expr_addi(e, expr_muli(e, expr_addi(e, s->out, -1), s->stride),
                                       (s->kernel - 1) * s->dilation + 1);
   const struct expr *right = expr_max(e, zero, expr_sub(e, need, expr_add(e, left, s->size)));
+  if (s->fits && !expr_is_const(s->size, NULL))
+    right = left;
   if (!x || (expr_is(left, 0) && expr_is(right, 0)))
     return x;
   const struct expr *widths[4] = {zero, zero, left, right};
@@ -77,7 +81,11 @@ static struct value *tap(struct build *b, struct value *x, const struct side *s,
   const struct expr *start = expr_const(e, i * s->dilation);
   const struct expr *end =
       expr_addi(e, expr_muli(e, expr_addi(e, s->out, -1), s->stride), i * s->dilation + 1);
-  return build_slice(b, x, s->dim, start, end, s->stride);
+  struct value *v = build_slice(b, x, s->dim, start, end, s->stride);
+  if (v && v->shape[s->dim] != s->out) { // every window is inside: the slice's bounds do not clamp
+    v->shape[s->dim] = expr_equate(v->shape[s->dim], s->out);
+  }
+  return v;
 }
 
 // ---- maximum ----
@@ -166,7 +174,7 @@ bool decompose_max_pool(struct decompose *d, const struct node *n, struct value 
   struct build *b = &d->b;
   struct value *x = node_value(n, 0);
   const struct value *out = n->results[0] ? n->results[0] : n->results[1];
-  struct window w = window_of(n, x, out);
+  struct window w = window_of(n, x, out, 5);
   int64_t dilation[2];
   node_extents(n, 4, 2, 1, dilation);
   w.side[0].dilation = dilation[0], w.side[1].dilation = dilation[1];
@@ -263,7 +271,7 @@ bool decompose_avg_pool(struct decompose *d, const struct node *n, struct value 
   struct value *x = build_up(b, node_value(n, 0)), *sum;
   if (!x)
     return false;
-  struct window w = window_of(n, x, n->results[0]);
+  struct window w = window_of(n, x, n->results[0], 4);
   if (is_too_large(b, n, &w))
     return false;
   if (has_no_windows(&w))

@@ -126,6 +126,8 @@ static struct range range_of(struct build *b, const struct node *n, unsigned i,
   r.start = index_within(b->g->exprs, n, i + 1, x->shape[r.dim], false);
   r.end =
       expr_max(b->g->exprs, r.start, index_within(b->g->exprs, n, i + 2, x->shape[r.dim], true));
+  expr_equate(expr_min(b->g->exprs, r.start, x->shape[r.dim]), r.start); // they are within already
+  expr_equate(expr_max(b->g->exprs, r.start, expr_min(b->g->exprs, r.end, x->shape[r.dim])), r.end);
   r.is_plain = node_int(n, i) == r.dim && !node_is_none(n, i + 1) &&
                node_expr(n, i + 1) == r.start && !node_is_none(n, i + 2) &&
                node_expr(n, i + 2) == r.end;

@@ -26,14 +26,16 @@ static const struct scalar *copied(const struct stage *s) {
 static bool find_copy(struct program *p, const struct stage *s, struct program_copy *ret) {
   struct exprs *x = p->regions->loops->exprs;
   const struct scalar *v = copied(s);
-  if (!v || !v->buffer || s->out->role != BUFFER_OUTPUT || v->buffer->role == BUFFER_TEMP ||
+  if (!v || !v->buffer || s->out->role != BUFFER_OUTPUT || v->buffer->home->role == BUFFER_TEMP ||
       v->buffer->dtype != s->out->dtype)
     return false;
   const struct expr *offset = expr_sub(x, v->index, s->offset);
+  if (v->buffer->role == BUFFER_SLICE)
+    offset = expr_add(x, offset, v->buffer->start);
   if (!expr_is_const(offset, NULL) || offset->value < 0)
     return false;
   unsigned size = dtype_bytes(s->out->dtype);
-  *ret = (struct program_copy){v->buffer, s->out, expr_muli(x, offset, size),
+  *ret = (struct program_copy){v->buffer->home, s->out, expr_muli(x, offset, size),
                                expr_muli(x, s->out->numel, size)};
   return true;
 }
@@ -50,7 +52,7 @@ bool plan_without_kernel(struct program *p, const struct region *r) {
   struct program_copy copy;
   for (size_t i = 0; i < r->stages.len; i++) {
     const struct stage *s = r->stages.at[i];
-    if (s->kind != STAGE_MAP || s->out->role == BUFFER_INPUT ||
+    if (s->kind != STAGE_MAP || s->out->role == BUFFER_INPUT || s->out->role == BUFFER_SLICE ||
         !is_dense(p->regions->loops->exprs, s) || !(is_zeros(s) || find_copy(p, s, &copy)))
       return false;
   }

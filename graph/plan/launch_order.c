@@ -61,7 +61,9 @@ static void add_edge(struct ordering *o, uint32_t from, uint32_t to) {
   vec_push(o->a, &last->before, from);
 }
 
-static void touch(struct ordering *o, uint32_t launch, const struct buffer *b, bool writes) {
+// A slice counts as its whole buffer.
+static void touch(struct ordering *o, uint32_t launch, const struct buffer *of, bool writes) {
+  const struct buffer *b = of->home;
   if (b == o->p->counters) // each launch restores it
     return;
   uint32_t at = used_of(o, b);

@@ -19,7 +19,8 @@ static const struct expr *size_of(struct exprs *x, const struct buffer *b) {
   return expr_muli(x, units, MEMORY_ALIGNMENT);
 }
 
-static void touch(struct search *f, struct buffer *b, size_t at) {
+static void touch(struct search *f, struct buffer *of, size_t at) {
+  struct buffer *b = of ? of->home : NULL;
   if (!b || b->role != BUFFER_TEMP || (at && b == f->counters))
     return;
   struct life *l = ptrmap_get(&f->by_buffer, b);

@@ -58,6 +58,7 @@ struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
   b->name = arena_printf(p->arena, "%s_%u", name, b->id);
   b->dtype = t;
   b->role = BUFFER_TEMP;
+  b->home = b;
   b->numel = numel;
   vec_push(l->arena, &l->buffers, b);
   vec_push(l->arena, &p->regions->temporaries, b);

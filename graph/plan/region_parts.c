@@ -45,6 +45,7 @@ static const struct scalar *result_of(struct replacing *r, const struct stage *s
              : s->op == REDUCE_ANY || s->op == REDUCE_ALL     ? DTYPE_I1
                                                               : s->dtype;
   b->role = BUFFER_TEMP;
+  b->home = b;
   b->id = UINT32_MAX;
   return scalar_load(r->s, b, s->offset);
 }

@@ -44,14 +44,15 @@ static void find_reuses(struct arena *arena, const struct kernel_plan *k,
                         const struct kernel_access *accesses, size_t count, struct launch *l) {
   for (size_t i = 0; i < l->args.len; i++) {
     struct buffer *to = l->args.at[i].buffer;
-    if (!to || to->role != BUFFER_TEMP)
+    if (!to || to->role != BUFFER_TEMP || to->parts.len)
       continue;
     struct span_of_use out = use_of(accesses, count, to);
     if (!out.offset || out.is_read || !is_of_one_program(k->region, out.offset))
       continue;
     for (size_t j = 0; j < l->args.len; j++) {
       struct buffer *from = l->args.at[j].buffer;
-      if (!from || from == to || from->role != BUFFER_TEMP || !is_alike(from, to))
+      if (!from || from == to || from->role != BUFFER_TEMP || from->parts.len ||
+          !is_alike(from, to))
         continue;
       struct span_of_use in = use_of(accesses, count, from);
       if (in.is_read && !in.is_written && in.offset == out.offset && in.last < out.first)

@@ -188,12 +188,12 @@ bool fx_check_size(struct reader *r, const struct value *v, struct span at) {
   return false;
 }
 
-static bool agrees(const struct value *v, const struct annotation *an) {
+static bool agrees(struct reader *r, const struct value *v, const struct annotation *an) {
   if (v->dtype != an->dtype || v->rank != an->rank)
     return false;
   for (uint32_t i = 0; i < v->rank; i++) {
     const struct expr *a = v->shape[i], *b = an->shape[i];
-    if (a != b && (a->hi < b->lo || b->hi < a->lo))
+    if (a != b && (a->hi < b->lo || b->hi < a->lo || !graph_require_equal(r->g, a, b, an->span)))
       return false;
   }
   return true;
@@ -201,7 +201,7 @@ static bool agrees(const struct value *v, const struct annotation *an) {
 
 bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
                  struct span made_at) {
-  if (!agrees(v, an)) {
+  if (!agrees(r, v, an)) {
     struct strbuf type = {.arena = r->arena};
     value_type_print(v, false, &type);
     struct str text = {r->source->text.ptr + an->span.begin, an->span.end - an->span.begin};
@@ -215,8 +215,7 @@ bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
     return false;
   }
   for (uint32_t i = 0; i < v->rank; i++) {
-    if (!expr_is_const(v->shape[i], NULL))
-      v->shape[i] = an->shape[i];
+    v->shape[i] = expr_equate(v->shape[i], an->shape[i]);
     if (an->has_strides)
       v->strides[i] = an->strides[i];
   }

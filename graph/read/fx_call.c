@@ -7,7 +7,9 @@
 
 // ---- names of operators ----
 
-static bool is_space(struct str s) { return str_is(s, "aten") || str_is(s, "prims"); }
+static bool is_space(struct str s) {
+  return str_is(s, "aten") || str_is(s, "prims") || str_is(s, "quantized_decomposed");
+}
 
 bool fx_at_operator(const struct reader *r) {
   if (fx_peek(r) != TOK_NAME || fx_peek_behind(r) != TOK_DOT)

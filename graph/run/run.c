@@ -144,6 +144,20 @@ static void bind_tensors(struct loaded_program *l, const struct tensor_view *inp
   }
 }
 
+static tile_status bind_slices(struct loaded_program *l) {
+  for (size_t i = 0; i < l->p->buffer_count; i++) {
+    const struct buffer *b = l->p->buffers[i];
+    int64_t start = 0;
+    if (b->role != BUFFER_SLICE)
+      continue;
+    if (!loaded_size(l, b->start, &start))
+      return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs overflow 64 bits");
+    char *home = l->memory[b->home->id];
+    l->memory[b->id] = home ? home + start * (int64_t)dtype_bytes(b->dtype) : NULL;
+  }
+  return TILE_OK;
+}
+
 uint64_t program_seed(uint64_t seed, uint32_t which) {
   return seed + (uint64_t)which * RANDOM_STRIDE;
 }
@@ -187,9 +201,10 @@ tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view 
   tile_status s = find_sizes(l, inputs);
   if (s == TILE_OK)
     s = place_buffers(l);
-  if (s == TILE_OK)
-    bind_tensors(l, inputs, outputs);
-  return s;
+  if (s != TILE_OK)
+    return s;
+  bind_tensors(l, inputs, outputs);
+  return bind_slices(l);
 }
 
 // Outputs that alias inputs or other outputs. No copy if the caller gives them the same memory.

@@ -77,7 +77,7 @@ const char *tune_find_arrays(struct work *w) {
     w->args[i] = tile_arg_pointer(pointer, (tile_type)arg->buffer->dtype);
     struct block *b = block_of(w, pointer);
     uint64_t bytes = (uint64_t)(n > 0 ? n : 1) * dtype_bytes(arg->buffer->dtype);
-    b->is_reset |= b->size > 0 || (arg->is_written && arg->buffer->role == BUFFER_INPUT);
+    b->is_reset |= b->size > 0 || (arg->is_written && arg->buffer->home->role == BUFFER_INPUT);
     b->is_zero |= arg->buffer == launch->clears;
     b->size = bytes > b->size ? bytes : b->size;
   }

@@ -63,7 +63,20 @@ static void write_open(const struct c_writer *w) {
       n, n, n, n, n, n, n, n, n, n, n, n, n, n);
 }
 
+static void write_address(const struct c_writer *w, const struct buffer *b);
+
+static void write_slice(const struct c_writer *w, const struct buffer *b) {
+  strbuf_puts(w->out, "(char *)");
+  write_address(w, b->home);
+  strbuf_puts(w->out, " + ");
+  c_print_size(w, expr_muli(w->p->graph->exprs, b->start, dtype_bytes(b->dtype)));
+}
+
 static void write_address(const struct c_writer *w, const struct buffer *b) {
+  if (b->role == BUFFER_SLICE) {
+    write_slice(w, b);
+    return;
+  }
   if (b->role != BUFFER_TEMP) {
     strbuf_printf(w->out, "%s[%" PRIu32 "]", b->role == BUFFER_INPUT ? "inputs" : "outputs",
                   b->index);

@@ -155,6 +155,105 @@ START_TEST(symbols_that_nothing_tells) {
 }
 END_TEST
 
+// ---- sizes that the text takes as equal ----
+
+struct fact {
+  const char *name, *text;
+  int64_t good[2], bad[2]; // values of the symbols
+  const char *error;       // with the bad ones; NULL: all are good
+  double tolerance;
+};
+
+static const struct fact facts[] = {
+    {"a slice of enough elements",
+     HEAD "x: \"f32[s0, s1]\"):\n" LINE "y: \"f32[s0, 512][s1, 1]\" = " A
+          "slice.Tensor(x, 1, 0, 512)\n" LINE "z: \"f32[512]\" = " A
+          "sum.dim_IntList(y, [0])\n" LINE "return (z,)\n",
+     {3, 600},
+     {3, 60},
+     "`min(s1, 512)` and `512` differ, which the graph takes as equal",
+     1e-5},
+    {"halves",
+     HEAD "s0: \"Sym(s0)\", x: \"f32[s0, s1]\"):\n" LINE "h: \"Sym((s0//2))\" = s0 // 2\n" LINE
+          "y: \"f32[(s0//2), (s0//((s0//2))), s1]\" = " A "view.default(x, [h, 2, -1])\n" LINE
+          "z: \"f32[(s0//2), s1]\" = " A "amax.default(y, [1])\n" LINE "return (z,)\n",
+     {8, 5},
+     {7, 5},
+     "(s0 // 2)))` differ, which the graph takes as equal",
+     0},
+    {"windows of an image",
+     HEAD "s0: \"Sym(s0)\", s1: \"Sym(s1)\", x: \"f32[2, s0, s1, 3]\"):\n" LINE "h = s0 // 4\n" LINE
+          "w = s1 // 4\n" LINE "v = " A "view.default(x, [2, h, 4, w, 4, 3])\n" LINE "p = " A
+          "permute.default(v, [0, 1, 3, 2, 4, 5])\n" LINE "c = " A
+          "clone.default(p, memory_format = torch.contiguous_format)\n" LINE "y = " A
+          "view.default(c, [-1, 16, 3])\n" LINE "z = " A "sum.dim_IntList(y, [1])\n" LINE
+          "return (z,)\n",
+     {8, 12},
+     {9, 12},
+     "differ, which the graph takes as equal",
+     1e-5},
+    {"pools of pools",
+     HEAD "x: \"f32[2, 3, s0, s1]\"):\n" LINE "a = " A
+          "max_pool2d_with_indices.default(x, [2, 2])\n" LINE "b = a[0]\n" LINE "c = " A
+          "max_pool2d_with_indices.default(b, [2, 2])\n" LINE "d = c[0]\n" LINE "e = c[1]\n" LINE
+          "f = " A "avg_pool2d.default(d, [2, 2], [2, 2])\n" LINE "return (d, e, f)\n",
+     {17, 22},
+     {8, 9},
+     NULL,
+     1e-5},
+    {"a pool with padding",
+     HEAD "x: \"f32[2, s0, s0]\"):\n" LINE "a = " A
+          "max_pool2d_with_indices.default(x, [3, 3], [2, 2], [1, 1])\n" LINE "b = a[0]\n" LINE
+          "c = a[1]\n" LINE "return (b, c)\n",
+     {6},
+     {9},
+     NULL,
+     0},
+    {"positions of computed number",
+     HEAD "s0: \"Sym(s0)\", x: \"f32[s0]\"):\n" LINE "h = s0 // 2\n" LINE "n = h * 3\n" LINE
+          "i: \"i64[3*((s0//2))]\" = " A "arange.default(n)\n" LINE "m = (s0 // 2) // 3\n" LINE
+          "j: \"i64[(s0//6)]\" = " A "arange.default(m)\n" LINE "return (i, j)\n",
+     {9},
+     {14},
+     NULL,
+     0},
+};
+
+static tile_status run_with(struct program *p, const int64_t *symbols) {
+  static float memory[2 * 16 * 16 * 64];
+  int64_t shape[8];
+  struct tensor_view input = {memory, DTYPE_F32, p->graph->inputs.at[0]->rank, shape, NULL};
+  struct tensor_view outputs[3] = {{.data = memory}, {.data = memory}, {.data = memory}};
+  tile_device *device = NULL;
+  struct loaded_program *loaded = NULL;
+  const struct graph *g = p->graph;
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
+  ck_assert_int_eq(program_load(p, device, &loaded), TILE_OK);
+  for (uint32_t d = 0; d < g->inputs.at[0]->rank; d++) {
+    const struct expr *size = g->inputs.at[0]->shape[d];
+    ck_assert(expr_eval(size, g->symbols.len, g->symbols.at, symbols, &shape[d]));
+  }
+  tile_status s = program_run(loaded, NULL, 0, &input, outputs);
+  program_unload(loaded);
+  tile_device_close(device);
+  return s;
+}
+
+START_TEST(sizes_taken_as_equal) {
+  const struct fact *f = &facts[_i];
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, f->text, &on_cpu, f->name);
+  check_agrees(p, f->good, f->tolerance, f->name);
+  if (!f->error) {
+    check_agrees(p, f->bad, f->tolerance, f->name);
+  } else {
+    ck_assert_int_eq(run_with(p, f->bad), TILE_INVALID_ARGUMENT);
+    ck_assert_msg(strstr(tile_error_message(), f->error) != NULL, "%s", tile_error_message());
+  }
+  arena_destroy(a);
+}
+END_TEST
+
 // ---- likely sizes ----
 
 static const char softmax[] = HEAD "x: \"f32[s0, s1]\"):\n" LINE "y = " A
@@ -250,6 +349,7 @@ int main(void) {
   tcase_add_test(c, floats_of_sizes);
   tcase_add_test(c, symbols_without_use);
   tcase_add_test(c, symbols_that_nothing_tells);
+  tcase_add_loop_test(c, sizes_taken_as_equal, 0, COUNT_OF(facts));
   tcase_add_test(c, choices_are_for_likely_sizes);
   tcase_add_test(c, blocks_of_maps_do_not_shrink);
   tcase_add_test(c, likely_sizes_are_the_graphs);

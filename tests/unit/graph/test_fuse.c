@@ -37,7 +37,8 @@ static struct buffer *buffer(const char *name, enum buffer_role role, int64_t nu
                        .name = name,
                        .dtype = DTYPE_F32,
                        .role = role,
-                       .numel = E(numel)};
+                       .numel = E(numel),
+                       .home = b};
   vec_push(t.arena, &t.l->buffers, b);
   return b;
 }

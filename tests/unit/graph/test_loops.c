@@ -101,7 +101,7 @@ static const struct family families[] = {
     {"long cat", "x: \"f32[4, 3][3, 1]\", y: \"f32[2, 3][3, 1]\"",
      "e = " A "exp.default(y)\na = " A "cat.default([x, y, x, e, x, y, x, y, x, y])\nb = " A
      "neg.default(a)\nreturn (b,)\n",
-     11},
+     2},
     {"moves", "x: \"f32[4, 6][6, 1]\", y: \"f32[4, 2][2, 1]\", z: \"f32[6][1]\"",
      "a = " A "constant_pad_nd.default(x, [1, -2, 0, 3], 2.5)\nb = " A "flip.default(x, [0, 1])\n"
      "c = " A "slice_scatter.default(x, y, 1, 1, 5, 2)\nd = " A
