@@ -9,6 +9,27 @@ MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const M
   return build_value(b, OP_TILE_MAP_LOAD, rank, offsets, type, 1, &a);
 }
 
+static void build_store_by(struct builder *b, enum op_id id, uint32_t map, MlirValue what,
+                           unsigned rank, const MlirValue *offsets) {
+  MlirNamedAttribute a = named_attr(b->c, "map", attr_i32(b->c, (int32_t)map));
+  MlirValue operands[1 + KERNEL_MAP_RANK] = {what};
+  for (unsigned i = 0; i < rank; i++)
+    operands[1 + i] = offsets[i];
+  build_op(b, id, 1 + rank, operands, 0, NULL, 1, &a);
+}
+
+void build_map_store(struct builder *b, uint32_t map, MlirValue value, unsigned rank,
+                     const MlirValue *offsets) {
+  build_store_by(b, OP_TILE_MAP_STORE, map, value, rank, offsets);
+}
+
+void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, unsigned rank,
+                            const MlirValue *offsets) {
+  build_store_by(b, OP_GPU_MAP_STORE, map, buffer, rank, offsets);
+}
+
+void build_map_wait(struct builder *b) { build_op(b, OP_GPU_MAP_WAIT, 0, NULL, 0, NULL, 0, NULL); }
+
 MlirValue build_is_producer(struct builder *b, bool leader) {
   MlirNamedAttribute a = named_attr(b->c, "leader", attr_bool(b->c, leader));
   return build_value(b, OP_GPU_IS_PRODUCER, 0, NULL, mlir_of_dtype(b->c, DTYPE_I1), 1, &a);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attribute `tile.maps` of a module.
-#include "mlir-dialects/rings.h"
-
 #include "mlir-dialects/ir_internal.h"
+#include "mlir-dialects/rings.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 

@@ -33,6 +33,15 @@ uint32_t module_map_add(struct ir_context *c, MlirOperation module, const struct
 MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const MlirValue *offsets,
                          MlirType type);
 
+// Writes the tile to the block that begins at the offsets.
+void build_map_store(struct builder *b, uint32_t map, MlirValue value, unsigned rank,
+                     const MlirValue *offsets);
+// The same from a buffer, by one thread, without waiting. A map has the layout of the buffer.
+void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, unsigned rank,
+                            const MlirValue *offsets);
+// Until the buffers of all earlier stores were read; other threads know after a barrier.
+void build_map_wait(struct builder *b);
+
 // ---- rings ----
 struct ring_ref {
   MlirValue barriers; // memdesc of 2 * slots i64: full, then empty

@@ -154,6 +154,13 @@ irdl.dialect @tile {
     %value = irdl.any
     irdl.operands(base: %base, sizes: variadic %size, strides: variadic %stride, rows: %rows, column: %offset, value: %value)
   }
+  irdl.operation @map_store {
+    %value = irdl.any
+    %offset = irdl.is i32
+    %map_attr = irdl.any
+    irdl.operands(value: %value, offsets: variadic %offset)
+    irdl.attributes {"map" = %map_attr}
+  }
   irdl.operation @map_load {
     %offset = irdl.is i32
     %result = irdl.any
@@ -604,6 +611,15 @@ irdl.dialect @tilegpu {
     %map_attr = irdl.any
     irdl.operands(buffer: %buffer, barriers: %barriers, slot: %slot, offsets: variadic %offset)
     irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr, "map" = %map_attr}
+  }
+  irdl.operation @map_store {
+    %buffer = irdl.any
+    %offset = irdl.is i32
+    %map_attr = irdl.any
+    irdl.operands(buffer: %buffer, offsets: variadic %offset)
+    irdl.attributes {"map" = %map_attr}
+  }
+  irdl.operation @map_wait {
   }
   irdl.operation @ring_full {
     %barriers = irdl.any

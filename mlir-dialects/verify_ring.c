@@ -52,6 +52,18 @@ static bool check_map_copy(struct checked *k) {
   return want_ring(k, 1) && want_map(k, rank);
 }
 
+// The first operand is the tile or the buffer.
+static bool check_map_store(struct checked *k) {
+  MlirType t = operand_type(k, 0);
+  bool is_buffer = k->id == OP_GPU_MAP_STORE;
+  if (is_buffer ? !type_is_memdesc(k->c, t) : !type_is_tensor(t))
+    return wrong(k, "cannot store `%s`", text(k, t));
+  MlirType tile = is_buffer ? memdesc_tile(k->c, t) : t;
+  if ((intptr_t)tensor_rank(tile) != operand_count(k) - 1)
+    return wrong(k, "needs an offset for each dimension of `%s`", text(k, t));
+  return want_map(k, tensor_rank(tile));
+}
+
 static bool check_set_registers(struct checked *k) {
   int64_t count;
   return want_i32(k, "count", &count) && want_bool(k, "grows") &&
@@ -69,6 +81,8 @@ static bool check_ring_release(struct checked *k) {
 bool check_ring(struct checked *k) {
   switch (k->id) {
   case OP_TILE_MAP_LOAD: return check_map_load(k);
+  case OP_TILE_MAP_STORE:
+  case OP_GPU_MAP_STORE: return check_map_store(k);
   case OP_GPU_RING_INIT:
   case OP_GPU_RING_FULL: return want_ring(k, 0);
   case OP_GPU_RING_EMPTY: return want_ring(k, 0) && want_positive(k, "bytes", MAX_BYTES);

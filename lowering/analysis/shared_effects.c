@@ -265,6 +265,7 @@ struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperat
     if (mlirOperationGetNumOperands(op) > 0)
       add_buffers(s, &e.writes, mlirOperationGetResult(op, 0));
     break;
+  case OP_GPU_MAP_STORE:
   case OP_GPU_LOCAL_LOAD: add_buffers(s, &e.reads, mlirOperationGetOperand(op, 0)); break;
   case OP_GPU_WARP_GROUP_DOT: // of an operand in registers nothing
     add_buffers(s, &e.product_reads, mlirOperationGetOperand(op, 0));

@@ -71,6 +71,8 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_GPU_RING_INIT] = emit_ring,
     [OP_GPU_RING_EMPTY] = emit_ring,
     [OP_GPU_MAP_COPY] = emit_ring,
+    [OP_GPU_MAP_STORE] = emit_ring,
+    [OP_GPU_MAP_WAIT] = emit_ring,
     [OP_GPU_RING_FULL] = emit_ring,
     [OP_GPU_RING_RELEASE] = emit_ring,
     [OP_GPU_RING_END] = emit_nothing,
@@ -333,6 +335,7 @@ static bool is_slot(struct emitter *e, MlirValue buffer) {
 
 static bool note_warp_group_dot(MlirOperation op, void *user) {
   struct emitter *e = user;
+  e->has_map_stores |= op_is(e->c, op, OP_GPU_MAP_STORE);
   if (!op_is(e->c, op, OP_GPU_WARP_GROUP_DOT))
     return true;
   e->has_warp_group_dots = true;

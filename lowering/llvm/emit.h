@@ -72,6 +72,7 @@ struct emitter {
 
   // Products by wgmma read shared memory through another proxy (PTX ISA, "Proxies").
   bool has_warp_group_dots;
+  bool has_map_stores;        // TMA reads buffers
   bool products_read_writes;  // some of them read what threads wrote, not only what TMA copied
   MlirOperation last_product; // the last op of the kernel's block that may contain one; or null
   bool is_behind_products;    // it was emitted
@@ -180,6 +181,11 @@ struct target_hooks {
   // A box of the map at `coords` (outermost dimension first) to `to`, counted by an mbarrier.
   void (*map_copy)(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
                    unsigned rank, const LLVMValueRef *coords);
+  // The reverse, from `from`, as a group of its own of the executing thread; and the wait until all
+  // groups of the thread have been read.
+  void (*map_store)(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
+                    const LLVMValueRef *coords);
+  void (*map_wait)(struct emitter *e);
   void (*set_registers)(struct emitter *e, unsigned count, bool grows);
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,

@@ -132,27 +132,71 @@ static void release(struct emitter *e, MlirOperation op) {
                  r.at->held);
 }
 
-// The inner dimension in boxes of one swizzle each, rows together (layouts/shared.c).
-static void copy(struct emitter *e, MlirOperation op) {
-  struct ring r = ring_of(e, op, 1);
-  const struct kernel_map *map = &e->info->maps[op_attr_int(op, "map", 0)];
+// The boxes of a block: its inner dimension in parts of one swizzle each, rows together
+// (layouts/shared.c).
+struct boxes {
+  uint32_t map, rank, count, width, bytes; // width: elements; bytes: of a box
+  LLVMValueRef coords[KERNEL_MAP_RANK], buffer;
+};
+
+static struct boxes boxes_of(struct emitter *e, MlirOperation op, intptr_t first_offset) {
+  struct boxes x = {.map = (uint32_t)op_attr_int(op, "map", 0)};
+  const struct kernel_map *map = &e->info->maps[x.map];
   MlirType tile = memdesc_tile(e->c, operand_type(op, 0));
-  LLVMValueRef to = shared_address(e, operand_of(e, op, 0)->at[0]);
-  LLVMValueRef coords[KERNEL_MAP_RANK], first = NULL;
-  uint32_t inner = map->rank - 1, width = map->box[inner], rows = 1;
+  uint32_t inner = map->rank - 1, rows = 1;
+  x.rank = map->rank;
+  x.width = map->box[inner];
+  x.count = (uint32_t)(tensor_dim(tile, inner) + x.width - 1) / x.width;
+  x.buffer = shared_address(e, operand_of(e, op, 0)->at[0]);
   for (uint32_t i = 0; i < map->rank; i++)
-    coords[i] = operand_of(e, op, 3 + (intptr_t)i)->at[0];
+    x.coords[i] = operand_of(e, op, first_offset + (intptr_t)i)->at[0];
   for (uint32_t i = 0; i < inner; i++)
     rows *= map->box[i];
-  first = coords[inner];
-  uint32_t bytes = rows * width * dtype_bytes(map->dtype);
-  LLVMValueRef mbarrier = full(e, &r, operand_of(e, op, 2)->at[0]);
-  for (uint32_t k = 0; k * width < tensor_dim(tile, inner); k++) {
-    coords[inner] = LLVMBuildAdd(e->b, first, const_i32(e, k * width), "");
-    e->target->hooks->map_copy(e, e->maps[op_attr_int(op, "map", 0)],
-                               LLVMBuildAdd(e->b, to, const_i32(e, k * bytes), ""), mbarrier,
-                               map->rank, coords);
+  x.bytes = rows * x.width * dtype_bytes(map->dtype);
+  return x;
+}
+
+// The coordinates of box k of the block.
+static void box_coords(struct emitter *e, const struct boxes *x, uint32_t k, LLVMValueRef *ret) {
+  memcpy(ret, x->coords, sizeof x->coords);
+  ret[x->rank - 1] = LLVMBuildAdd(e->b, ret[x->rank - 1], const_i32(e, k * x->width), "");
+}
+
+static LLVMValueRef box_buffer(struct emitter *e, const struct boxes *x, uint32_t k) {
+  return LLVMBuildAdd(e->b, x->buffer, const_i32(e, k * x->bytes), "");
+}
+
+static void copy(struct emitter *e, MlirOperation op) {
+  struct ring r = ring_of(e, op, 1);
+  struct boxes x = boxes_of(e, op, 3);
+  LLVMValueRef coords[KERNEL_MAP_RANK], mbarrier = full(e, &r, operand_of(e, op, 2)->at[0]);
+  for (uint32_t k = 0; k < x.count; k++) {
+    box_coords(e, &x, k, coords);
+    e->target->hooks->map_copy(e, e->maps[x.map], box_buffer(e, &x, k), mbarrier, x.rank, coords);
   }
+}
+
+// ---- stores, by the first thread: groups of copies belong to the thread that issued them ----
+
+static struct branch first_thread(struct emitter *e) {
+  return branch_begin(e, LLVMBuildICmp(e->b, LLVMIntEQ, e->thread_id, const_i32(e, 0), ""));
+}
+
+static void store(struct emitter *e, MlirOperation op) {
+  struct boxes x = boxes_of(e, op, 1);
+  LLVMValueRef coords[KERNEL_MAP_RANK];
+  struct branch br = first_thread(e);
+  for (uint32_t k = 0; k < x.count; k++) {
+    box_coords(e, &x, k, coords);
+    e->target->hooks->map_store(e, e->maps[x.map], box_buffer(e, &x, k), x.rank, coords);
+  }
+  branch_end(e, &br);
+}
+
+static void wait_for_stores(struct emitter *e) {
+  struct branch br = first_thread(e);
+  e->target->hooks->map_wait(e);
+  branch_end(e, &br);
 }
 
 static void is_producer(struct emitter *e, MlirOperation op) {
@@ -175,6 +219,8 @@ bool emit_ring(struct emitter *e, MlirOperation op) {
   case OP_GPU_RING_EMPTY: wait_empty(e, op); break;
   case OP_GPU_RING_FULL: wait_full(e, op); break;
   case OP_GPU_RING_RELEASE: release(e, op); break;
+  case OP_GPU_MAP_STORE: store(e, op); break;
+  case OP_GPU_MAP_WAIT: wait_for_stores(e); break;
   default: copy(e, op); break;
   }
   return true;

@@ -102,7 +102,7 @@ LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes) 
 // buffer and a product that reads it.
 void cta_barrier(struct emitter *e) {
   e->uses_collectives = true;
-  if (e->products_read_writes && !e->is_behind_products)
+  if (e->has_map_stores || (e->products_read_writes && !e->is_behind_products))
     e->target->hooks->async_proxy_fence(e);
   e->target->hooks->barrier(e);
 }

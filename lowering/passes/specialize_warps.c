@@ -15,14 +15,16 @@
 //                                              store ...
 //                                            } }
 //
-// Operands of one product share a ring, and so one wait. The producer's code is a copy of the
-// kernel without effects, of which dce leaves what the copies need (producer_slice.h).
+// Stores through maps go through buffers of their own (map_stores.h). Operands of one product share
+// a ring, and so one wait. The producer's code is a copy of the kernel without effects, of which
+// dce leaves what the copies need (producer_slice.h).
 #include "base/vec.h"
 #include "base/wgmma.h"
 #include "layouts/attr.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
 #include "lowering/pass.h"
+#include "lowering/passes/map_stores.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
 #include "mlir-dialects/rings.h"
@@ -58,13 +60,16 @@ struct state {
   MlirOperation module, kernel;
   VEC(MlirOperation) loads, copies; // in program order
   VEC(struct ring) rings;
-  struct kernel_map *maps; // of the loads
+  struct map_stores stores;
+  struct kernel_map *maps; // of the loads and stores
 };
 
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
   if (op_is(s->c, op, OP_TILE_MAP_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
+  if (op_is(s->c, op, OP_TILE_MAP_STORE))
+    vec_push(s->p->scratch, &s->stores.at, (struct map_store){.op = op});
   return true;
 }
 
@@ -141,9 +146,7 @@ static void take_maps(struct state *s) {
 static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout) {
   const struct encoding *e = encoding_of_attr(s->c, layout);
   struct kernel_map map = s->maps[op_attr_int(load, "map", 0)];
-  map.swizzle = e->nvmma.swizzle;
-  map.box[map.rank - 1] = e->nvmma.swizzle * 8 / e->nvmma.element_bits;
-  return module_map_add(s->c, s->module, &map);
+  return map_for_buffer(s->c, s->module, map, e);
 }
 
 static uint32_t next_pow2(uint32_t n) {
@@ -386,6 +389,7 @@ static void specialize(struct state *s) {
   take_maps(s);
   for (size_t i = 0; i < s->loads.len; i++)
     add_load(s, &b, s->loads.at[i]);
+  map_stores_open(&s->stores, s->c, s->module, &b, s->maps);
   for (size_t i = 0; i < s->rings.len; i++) {
     struct ring_ref *r = &s->rings.at[i].ref;
     r->barriers = build_barriers(s, &b, r->slots);
@@ -396,6 +400,7 @@ static void specialize(struct state *s) {
   ir_walk(mlirBlockGetParentOperation(producer), collect_copy, s);
   move_ops(first, computing);
   struct builder end = builder_at_end(s->c, computing, b.loc);
+  map_stores_lower(&s->stores, s->c, &end);
   for (size_t i = 0; i < s->rings.len; i++) {
     struct ring *r = &s->rings.at[i];
     for (unsigned k = 0; k < r->count; k++)
@@ -424,14 +429,25 @@ static void specialize(struct state *s) {
   set_number(s, "tilegpu.producer_warps", PRODUCER_WARPS);
 }
 
+// The loads were removed: all warps compute, and there is no ring.
+static void only_stores(struct state *s) {
+  MlirBlock entry = func_entry(s->kernel);
+  struct builder begin = builder_before(s->c, mlirBlockGetFirstOperation(entry));
+  struct builder end = builder_before(s->c, mlirBlockGetTerminator(entry));
+  take_maps(s);
+  map_stores_open(&s->stores, s->c, s->module, &begin, s->maps);
+  map_stores_lower(&s->stores, s->c, &end);
+}
+
 enum pass_result pass_specialize_warps(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c, .module = mlirModuleGetOperation(p->module)};
   s.kernel = module_kernel(p->c, p->module);
   if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
-  if (!s.loads.len)
-    return PASS_UNCHANGED;
-  specialize(&s);
-  return PASS_CHANGED;
+  if (s.loads.len)
+    specialize(&s);
+  else if (s.stores.at.len)
+    only_stores(&s);
+  return s.loads.len || s.stores.at.len ? PASS_CHANGED : PASS_UNCHANGED;
 }

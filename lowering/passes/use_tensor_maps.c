@@ -7,11 +7,13 @@
 //
 // specialize-warps gives these loads to warps of their own. So the pass takes only loads whose
 // descriptor the launch can compute, and whose offsets and control flow one thread can. All others
-// are left to rewrite-descriptors.
+// are left to rewrite-descriptors. In a kernel with such loads, blocks are stored in the same way
+// (map_store), unless the kernel also reads that memory.
 #include "base/vec.h"
 #include "base/wgmma.h"
 #include "lowering/analysis/launch_value.h"
 #include "lowering/analysis/producer_slice.h"
+#include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
 #include "mlir-dialects/descriptor.h"
 #include "mlir-dialects/rings.h"
@@ -27,13 +29,20 @@ struct state {
   struct pass_context *p;
   struct ir_context *c;
   MlirOperation kernel;
-  VEC(MlirOperation) loads;
+  VEC(MlirOperation) loads, stores;
+  VEC(int) read; // arguments that the kernel's loads read; -1: unknown
 };
 
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
+  if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
+    vec_push(s->p->scratch, &s->stores, op);
+  if (op_is(s->c, op, OP_FUNC_CALL))
+    vec_push(s->p->scratch, &s->read, -1);
+  else if (op_flags(s->c, op) & OP_READ)
+    vec_push(s->p->scratch, &s->read, pointer_argument(s->c, mlirOperationGetOperand(op, 0)));
   return true;
 }
 
@@ -59,8 +68,7 @@ static bool is_in_loop(struct ir_context *c, MlirOperation op) {
 }
 
 // NULL: the block is one that TMA copies and wgmma reads.
-static const char *why_not_block(struct state *s, MlirOperation load) {
-  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
+static const char *why_not_block(struct state *s, MlirType block) {
   if (tensor_rank(block) != 2)
     return "the block does not have two dimensions";
   unsigned bits = type_bits(s->c, element_type(block));
@@ -81,20 +89,19 @@ static const char *why_not(struct state *s, MlirOperation load) {
   MlirType acc = mlirValueGetType(mlirOperationGetResult(product, 0));
   if (tensor_rank(acc) != 2 || tensor_dim(acc, 0) < WGMMA_M)
     return "the product has less than 64 rows";
-  const char *why = why_not_block(s, load);
+  const char *why = why_not_block(s, mlirValueGetType(mlirOperationGetResult(load, 0)));
   return why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
 }
 
 // The map of the descriptor; its box and swizzle are chosen with the buffers (specialize_warps.c).
-static bool map_of(struct state *s, MlirOperation load, struct kernel_map *ret) {
+static bool map_of(struct state *s, MlirOperation op, MlirType block, struct kernel_map *ret) {
   struct descriptor_access x;
   struct arena *a = s->p->scratch;
-  if (!descriptor_access_of(s->c, load, &x))
+  if (!descriptor_access_of(s->c, op, &x))
     return false;
-  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
   *ret = (struct kernel_map){.dtype = dtype_of_mlir(element_type(block)),
                              .rank = x.of.rank,
-                             .pads_nan = str_is(op_attr_str(load, "padding"), "nan")};
+                             .pads_nan = str_is(op_attr_str(op, "padding"), "nan")};
   if (!launch_pointer_of(s->c, s->kernel, x.of.base, a, &ret->base, &ret->offset))
     return false;
   for (unsigned i = 0; i < x.of.rank; i++) {
@@ -112,7 +119,7 @@ static bool rewrite(struct state *s, MlirOperation load) {
   struct kernel_map map;
   struct descriptor_access x;
   const char *why = why_not(s, load);
-  if (!why && !map_of(s, load, &map))
+  if (!why && !map_of(s, load, mlirValueGetType(mlirOperationGetResult(load, 0)), &map))
     why = "the launch cannot compute its base, sizes and strides";
   if (why) {
     pass_remark(s->p, load, "descriptors", "loaded without TMA: %s", why);
@@ -127,6 +134,38 @@ static bool rewrite(struct state *s, MlirOperation load) {
   return true;
 }
 
+// ---- stores ----
+
+// TMA writes asynchronously: the kernel's own loads would not wait for it.
+static bool may_be_read(struct state *s, MlirOperation store) {
+  int to = pointer_argument(s->c, mlirOperationGetOperand(store, 0));
+  for (size_t i = 0; i < s->read.len; i++)
+    if (to < 0 || s->read.at[i] < 0 || s->read.at[i] == to)
+      return true;
+  return false;
+}
+
+static void rewrite_store(struct state *s, MlirOperation store) {
+  struct descriptor_access x;
+  struct kernel_map map;
+  if (!descriptor_access_of(s->c, store, &x))
+    return;
+  MlirType block = mlirValueGetType(x.value);
+  const char *why = why_not_block(s, block);
+  if (!why && may_be_read(s, store))
+    why = "the kernel may read what it writes";
+  if (!why && !map_of(s, store, block, &map))
+    why = "the launch cannot compute its base, sizes and strides";
+  if (why) {
+    pass_remark(s->p, store, "descriptors", "stored without TMA: %s", why);
+    return;
+  }
+  struct builder b = builder_before(s->c, store);
+  build_map_store(&b, module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map), x.value,
+                  x.of.rank, x.offsets);
+  op_erase(store);
+}
+
 enum pass_result pass_use_tensor_maps(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c, .kernel = module_kernel(p->c, p->module)};
   bool changed = false;
@@ -136,5 +175,7 @@ enum pass_result pass_use_tensor_maps(struct pass_context *p) {
   ir_walk(s.kernel, collect, &s);
   for (size_t i = 0; i < s.loads.len; i++)
     changed |= rewrite(&s, s.loads.at[i]);
+  for (size_t i = 0; i < s.stores.len && changed; i++)
+    rewrite_store(&s, s.stores.at[i]);
   return changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

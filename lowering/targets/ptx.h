@@ -33,6 +33,9 @@ void ptx_mbarrier_arrive(struct emitter *e, LLVMValueRef at, LLVMValueRef pred);
 void ptx_mbarrier_expect(struct emitter *e, LLVMValueRef at, unsigned bytes);
 void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
                   unsigned rank, const LLVMValueRef *coords);
+void ptx_map_store(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
+                   const LLVMValueRef *coords);
+void ptx_map_wait(struct emitter *e);
 void ptx_set_registers(struct emitter *e, unsigned count, bool grows);
 
 void ptx_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to);

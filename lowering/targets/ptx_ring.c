@@ -87,6 +87,27 @@ void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValu
   strbuf_finish(&constraints);
 }
 
+void ptx_map_store(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
+                   const LLVMValueRef *coords) {
+  LLVMValueRef args[2 + KERNEL_MAP_RANK] = {map, from};
+  struct strbuf text = {.arena = e->arena}, constraints = {.arena = e->arena};
+  strbuf_printf(&text, "cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group [$0, {", rank);
+  strbuf_puts(&constraints, "l,r");
+  for (unsigned i = 0; i < rank; i++) {
+    args[2 + i] = coords[rank - 1 - i];
+    strbuf_printf(&text, "%s$%u", i ? ", " : "", 2 + i);
+    strbuf_puts(&constraints, ",r");
+  }
+  strbuf_puts(&text, "}], [$1];\ncp.async.bulk.commit_group;");
+  ptx_memory_asm(e, strbuf_cstr(&text), strbuf_cstr(&constraints), void_type(e), args, 2 + rank);
+  strbuf_finish(&text);
+  strbuf_finish(&constraints);
+}
+
+void ptx_map_wait(struct emitter *e) {
+  ptx_memory_asm(e, "cp.async.bulk.wait_group.read 0;", "", void_type(e), NULL, 0);
+}
+
 // With a limit of registers the shares of warps do not add up: setmaxnreg would wait forever.
 void ptx_set_registers(struct emitter *e, unsigned count, bool grows) {
   MlirOperation module = mlirOperationGetParentOperation(e->kernel);

@@ -266,7 +266,8 @@ static void rings(struct builder *b, MlirModule m, MlirValue n) {
   int64_t shape[] = {16, 32}, count = 8;
   MlirType half = mlir_of_dtype(c, DTYPE_F16), i64 = mlir_of_dtype(c, DTYPE_I64);
   MlirValue offsets[] = {n, n};
-  build_map_load(b, 1, 2, offsets, tensor_type(2, shape, half, NONE_ATTR));
+  MlirValue block = build_map_load(b, 1, 2, offsets, tensor_type(2, shape, half, NONE_ATTR));
+  build_map_store(b, 0, block, 2, offsets);
   MlirValue buffers = build_local_ring(b, tensor_type(2, shape, half, rows), 3);
   struct ring_ref ring = {build_local_alloc(b, NONE, tensor_type(1, &count, i64, line)), 0, 3};
   build_ring_init(b, &ring);
@@ -275,6 +276,8 @@ static void rings(struct builder *b, MlirModule m, MlirValue n) {
   MlirValue slot = build_ring_empty(b, &ring, 1024);
   build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets);
   build_ring_full(b, &ring);
+  build_buffer_map_store(b, 0, buffers, 2, offsets);
+  build_map_wait(b);
   build_ring_release(b, &ring, 1);
   build_ring_end(b, buffers);
 }

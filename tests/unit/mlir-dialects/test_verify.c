@@ -314,6 +314,11 @@ static const struct wrong wrongs[] = {
     {"%r = \"tilegpu.ring_empty\"(%g) {ring = 0 : i32, slots = 3 : i32, bytes = 1048576 : i32} : "
      "(" G ") -> i32",
      "cannot have 1048576 `bytes`"},
+    {"\"tile.map_store\"(%t, %i) {map = 0 : i32} : (tensor<32xf32>, i32) -> ()", "needs map 0"},
+    {"\"tile.map_store\"(%t, %i, %i) {map = 0 : i32} : (tensor<32xf32>, i32, i32) -> ()",
+     "an offset for each dimension"},
+    {"\"tilegpu.map_store\"(%t, %i) {map = 0 : i32} : (tensor<32xf32>, i32) -> ()",
+     "cannot store"},
     {"\"tilegpu.ring_end\"(%i) : (i32) -> ()", "needs a buffer"},
     {"\"tilegpu.map_copy\"(%s, %g, %i, %i) {ring = 0 : i32, slots = 3 : i32, map = 0 : i32} : "
      "(!tilegpu.memdesc<tensor<32xf32, " S ">>, " G ", i32, i32) -> ()",

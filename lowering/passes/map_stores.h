@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores of blocks through tensor maps: the tile is written to a buffer in shared memory, which one
+// thread copies to global memory (TMA). Part of specialize-warps.
+//
+//   map_store %x, [%i, %j]   ->   for each part of %x, as wide as a swizzle, in two buffers by
+//   turns:
+//                                   local_store (part %x) -> buffer
+//                                   map_wait                      the other buffer was read
+//                                   map_store buffer, [%i, %j + part]
+//
+// insert-barriers puts a barrier between writing and copying. It is also the one between the wait
+// and the next time that the other buffer is written. Tiles that are not cut into parts have one
+// buffer, and wait before they write it.
+#ifndef TILE_LOWERING_PASSES_MAP_STORES_H
+#define TILE_LOWERING_PASSES_MAP_STORES_H
+
+#include "base/vec.h"
+#include "layouts/encoding.h"
+#include "mlir-dialects/rings.h"
+
+enum { MAP_STORE_BUFFERS = 2 };
+
+struct map_store {
+  MlirOperation op; // tile.map_store
+  MlirType part;    // type of a part, or of the tile
+  unsigned parts;
+  uint32_t map;
+  MlirValue buffers[MAP_STORE_BUFFERS];
+};
+
+struct map_stores {
+  VEC(struct map_store) at;
+};
+
+// `map` with the swizzle and the box of a buffer: rows of one swizzle. Its number in the module.
+uint32_t map_for_buffer(struct ir_context *c, MlirOperation module, struct kernel_map map,
+                        const struct encoding *buffer);
+// Makes the buffers at `b`, in front of all stores. maps: by the numbers in the ops.
+void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation module,
+                     struct builder *b, const struct kernel_map *maps);
+// Rewrites the stores; the buffers are in use until `end`.
+void map_stores_lower(struct map_stores *s, struct ir_context *c, struct builder *end);
+
+#endif
