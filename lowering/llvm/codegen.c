@@ -184,11 +184,11 @@ bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
   }
   if (ok)
     schedule_module(module, target, a);
-  if (ok && target->has_wgmma)
-    keep_loop_steps(module);
   if (ok && target->is_cpu)
     cpu_rounds_bf16(module);
   ok = ok && generate(module, machine, target, a, diag, ret);
+  if (ok && LLVMGetModuleFlag(module, WGMMA_FLAG, sizeof WGMMA_FLAG - 1))
+    *ret = shift_loop_steps(*ret, a);
   if (machine)
     LLVMDisposeTargetMachine(machine);
   return ok;

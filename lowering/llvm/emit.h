@@ -485,7 +485,8 @@ void cpu_rounds_bf16(LLVMModuleRef module);
 
 // ---- loop_steps.c ----
 #define WGMMA_FLAG "tile.wgmma" // module flag: its kernel has products by wgmma
-void keep_loop_steps(LLVMModuleRef module);
+// The PTX with steps of addresses as shifts, on `a`.
+struct str shift_loop_steps(struct str ptx, struct arena *a);
 
 // ---- codegen.c ----
 // Module flag: a version of PTX above the target's own, which the kernel needs.

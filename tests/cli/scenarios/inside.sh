@@ -12,8 +12,8 @@ status 0 tilec "$ADD" --target sm_90a --emit=ptx --verify-each
 status 0 tilec "$ADD" --target sm_90a --stop-after=coalesce
 has out 'tilegpu.convert_layout'
 status 0 tilec "$ADD" --target sm_90a --emit=ptx --dump-dir=dump
-test -s dump/02-canonicalize.mlir
-status 0 tilec dump/02-canonicalize.mlir --passes=cse,dce
+test -s dump/03-canonicalize.mlir
+status 0 tilec dump/03-canonicalize.mlir --passes=cse,dce
 has out 'tile.load'
 status 0 tilec --list-passes
 has out 'remove-layout-conversions'
