@@ -49,7 +49,8 @@ static MlirType part_type(struct ir_context *c, MlirType tile, int64_t columns) 
 }
 
 void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation module,
-                     struct builder *b, const struct kernel_map *maps) {
+                     struct builder *b, const struct kernel_map *maps, uint32_t room) {
+  room /= s->at.len ? (uint32_t)s->at.len : 1;
   for (size_t i = 0; i < s->at.len; i++) {
     struct map_store *x = &s->at.at[i];
     MlirType tile = value_type(x->op);
@@ -57,10 +58,12 @@ void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation m
     x->part = part_type(c, tile, e.nvmma.swizzle * 8 / e.nvmma.element_bits);
     bool is_cut = !mlirTypeIsNull(x->part);
     x->part = is_cut ? x->part : tile;
+    uint32_t bytes = (uint32_t)(tensor_numel(x->part) * e.nvmma.element_bits / 8);
+    x->buffer_count = is_cut && bytes * MAP_STORE_BUFFERS <= room ? MAP_STORE_BUFFERS : 1;
     x->parts = (unsigned)(tensor_dim(tile, 1) / tensor_dim(x->part, 1));
     x->map = map_for_buffer(c, module, maps[op_attr_int(x->op, "map", 0)], &e);
     b->loc = mlirOperationGetLocation(x->op);
-    for (unsigned k = 0; k < (is_cut ? MAP_STORE_BUFFERS : 1); k++)
+    for (unsigned k = 0; k < x->buffer_count; k++)
       x->buffers[k] = build_local_alloc(b, (MlirValue){NULL},
                                         type_with_encoding(x->part, encoding_attr(c, &e)));
   }
@@ -68,14 +71,14 @@ void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation m
 
 static void store_part(struct map_store *x, struct builder *b, unsigned part) {
   MlirValue value = mlirOperationGetOperand(x->op, 0), offsets[KERNEL_MAP_RANK];
-  MlirValue buffer = x->buffers[x->parts > 1 ? part % MAP_STORE_BUFFERS : 0];
+  MlirValue buffer = x->buffers[part % x->buffer_count];
   int32_t first = (int32_t)(part * tensor_dim(x->part, 1));
   if (x->parts > 1)
     value = build_part(b, value, x->part, (int32_t[]){0, first});
-  else
+  if (x->buffer_count == 1)
     build_map_wait(b);
   build_local_store(b, value, buffer);
-  if (x->parts > 1)
+  if (x->buffer_count > 1)
     build_map_wait(b);
   for (unsigned i = 0; i < 2; i++)
     offsets[i] = mlirOperationGetOperand(x->op, 1 + (intptr_t)i);
@@ -96,6 +99,6 @@ void map_stores_lower(struct map_stores *s, struct ir_context *c, struct builder
   if (s->at.len)
     build_map_wait(end);
   for (size_t i = 0; i < s->at.len; i++)
-    for (unsigned k = 0; k < (s->at.at[i].parts > 1 ? MAP_STORE_BUFFERS : 1); k++)
+    for (unsigned k = 0; k < s->at.at[i].buffer_count; k++)
       build_ring_end(end, s->at.at[i].buffers[k]);
 }

@@ -9,8 +9,9 @@
 //                                   map_store buffer, [%i, %j + part]
 //
 // insert-barriers puts a barrier between writing and copying. It is also the one between the wait
-// and the next time that the other buffer is written. Tiles that are not cut into parts have one
-// buffer, and wait before they write it.
+// and the next time that the other buffer is written. Where the rings leave too little memory for
+// two, and for tiles that are not cut into parts, there is one buffer, and a wait before it is
+// written.
 #ifndef TILE_LOWERING_PASSES_MAP_STORES_H
 #define TILE_LOWERING_PASSES_MAP_STORES_H
 
@@ -23,7 +24,7 @@ enum { MAP_STORE_BUFFERS = 2 };
 struct map_store {
   MlirOperation op; // tile.map_store
   MlirType part;    // type of a part, or of the tile
-  unsigned parts;
+  unsigned parts, buffer_count;
   uint32_t map;
   MlirValue buffers[MAP_STORE_BUFFERS];
 };
@@ -35,9 +36,10 @@ struct map_stores {
 // `map` with the swizzle and the box of a buffer: rows of one swizzle. Its number in the module.
 uint32_t map_for_buffer(struct ir_context *c, MlirOperation module, struct kernel_map map,
                         const struct encoding *buffer);
-// Makes the buffers at `b`, in front of all stores. maps: by the numbers in the ops.
+// Makes the buffers at `b`, in front of all stores. maps: by the numbers in the ops. room: bytes of
+// shared memory for all of them; a store takes at least one buffer.
 void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation module,
-                     struct builder *b, const struct kernel_map *maps);
+                     struct builder *b, const struct kernel_map *maps, uint32_t room);
 // Rewrites the stores; the buffers are in use until `end`.
 void map_stores_lower(struct map_stores *s, struct ir_context *c, struct builder *end);
 

@@ -36,6 +36,7 @@ enum {
   MAX_REGISTERS = 240,    // of a thread that computes
   SM_REGISTERS = 65536,   //
   MANY_ACCUMULATORS = 64, // of a thread: fewer leave registers enough to all warps
+  OTHER_BYTES = 34 << 10, // of shared memory, for what is not in rings
   SWIZZLE = 128,          // bytes: the widest
   MAX_RING_LOADS = 2      // operands of a product
 };
@@ -98,6 +99,17 @@ static MlirOperation product_of(struct state *s, MlirValue v) {
   return (MlirOperation){NULL};
 }
 
+// Slots of both operands that leave memory for the rest of the kernel: unlike the buffers of copies
+// by all warps, a ring is in use while tiles are converted and stored.
+static unsigned slots_that_fit(struct state *s, MlirOperation product) {
+  uint64_t bytes = 1;
+  for (intptr_t i = 0; i < 2 && !mlirOperationIsNull(product); i++) {
+    MlirType t = mlirValueGetType(mlirOperationGetOperand(product, i));
+    bytes += (uint64_t)tensor_numel(t) * type_bits(s->c, element_type(t)) / 8;
+  }
+  return (unsigned)((s->p->target->shared_limit - OTHER_BYTES) / bytes);
+}
+
 static struct ring *ring_for(struct state *s, MlirOperation load) {
   MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
   for (size_t i = 0; i < s->rings.len && !mlirOperationIsNull(product); i++) {
@@ -110,6 +122,8 @@ static struct ring *ring_for(struct state *s, MlirOperation load) {
   MlirOperation loop = op_loop_around(s->c, load); // null: it had one iteration
   unsigned stages =
       mlirOperationIsNull(loop) ? LEAST_SLOTS : loop_stages(s->c, loop, s->p->num_stages, &asked);
+  unsigned most = slots_that_fit(s, product);
+  stages = stages < most ? stages : most;
   struct ring r = {.product = product, .ref.number = (int32_t)s->rings.len};
   r.ref.slots = (int32_t)(stages < LEAST_SLOTS ? LEAST_SLOTS : stages);
   vec_push(s->p->scratch, &s->rings, r);
@@ -381,6 +395,15 @@ static MlirBlock split(struct state *s, struct builder *b, MlirOperation first,
   return producer;
 }
 
+// Shared memory that the rings leave, without that of barriers.
+static uint32_t room(struct state *s) {
+  enum { BARRIERS = 1024 };
+  uint64_t bytes = BARRIERS;
+  for (size_t i = 0; i < s->rings.len; i++)
+    bytes += (uint64_t)s->rings.at[i].bytes * (uint64_t)s->rings.at[i].ref.slots;
+  return bytes < s->p->target->shared_limit ? s->p->target->shared_limit - (uint32_t)bytes : 0;
+}
+
 static void specialize(struct state *s) {
   MlirBlock entry = func_entry(s->kernel), computing;
   MlirOperation first = mlirBlockGetFirstOperation(entry);
@@ -389,7 +412,7 @@ static void specialize(struct state *s) {
   take_maps(s);
   for (size_t i = 0; i < s->loads.len; i++)
     add_load(s, &b, s->loads.at[i]);
-  map_stores_open(&s->stores, s->c, s->module, &b, s->maps);
+  map_stores_open(&s->stores, s->c, s->module, &b, s->maps, room(s));
   for (size_t i = 0; i < s->rings.len; i++) {
     struct ring_ref *r = &s->rings.at[i].ref;
     r->barriers = build_barriers(s, &b, r->slots);
@@ -435,7 +458,7 @@ static void only_stores(struct state *s) {
   struct builder begin = builder_before(s->c, mlirBlockGetFirstOperation(entry));
   struct builder end = builder_before(s->c, mlirBlockGetTerminator(entry));
   take_maps(s);
-  map_stores_open(&s->stores, s->c, s->module, &begin, s->maps);
+  map_stores_open(&s->stores, s->c, s->module, &begin, s->maps, room(s));
   map_stores_lower(&s->stores, s->c, &end);
 }
 
