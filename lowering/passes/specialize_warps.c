@@ -415,6 +415,7 @@ static void specialize(struct state *s) {
   map_stores_open(&s->stores, s->c, s->module, &b, s->maps, room(s));
   for (size_t i = 0; i < s->rings.len; i++) {
     struct ring_ref *r = &s->rings.at[i].ref;
+    b.loc = mlirOperationGetLocation(s->rings.at[i].loads[0].op);
     r->barriers = build_barriers(s, &b, r->slots);
     build_ring_init(&b, r);
   }
