@@ -8,7 +8,7 @@
 // specialize-warps gives these loads to warps of their own. So the pass takes only loads whose
 // descriptor the launch can compute, and whose offsets and control flow one thread can. All others
 // are left to rewrite-descriptors. In a kernel with such loads, blocks are stored in the same way
-// (map_store), unless the kernel also reads that memory.
+// (map_store), unless it accesses that memory in other ways too.
 #include "base/vec.h"
 #include "base/wgmma.h"
 #include "lowering/analysis/launch_value.h"
@@ -30,7 +30,8 @@ struct state {
   struct ir_context *c;
   MlirOperation kernel;
   VEC(MlirOperation) loads, stores;
-  VEC(int) read; // arguments that the kernel's loads read; -1: unknown
+  VEC(int) accessed; // arguments that other ops than these access; -1: unknown
+  bool has_assembly; // with effects: it may have barriers of the CTA
 };
 
 static bool collect(MlirOperation op, void *user) {
@@ -39,10 +40,13 @@ static bool collect(MlirOperation op, void *user) {
     vec_push(s->p->scratch, &s->loads, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
     vec_push(s->p->scratch, &s->stores, op);
+  if (op_is(s->c, op, OP_TILE_INLINE_ASM))
+    s->has_assembly |= !op_is_pure(s->c, op);
   if (op_is(s->c, op, OP_FUNC_CALL))
-    vec_push(s->p->scratch, &s->read, -1);
-  else if (op_flags(s->c, op) & OP_READ)
-    vec_push(s->p->scratch, &s->read, pointer_argument(s->c, mlirOperationGetOperand(op, 0)));
+    vec_push(s->p->scratch, &s->accessed, -1);
+  else if ((op_flags(s->c, op) & (OP_READ | OP_WRITE)) &&
+           !op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
+    vec_push(s->p->scratch, &s->accessed, pointer_argument(s->c, mlirOperationGetOperand(op, 0)));
   return true;
 }
 
@@ -136,11 +140,11 @@ static bool rewrite(struct state *s, MlirOperation load) {
 
 // ---- stores ----
 
-// TMA writes asynchronously: the kernel's own loads would not wait for it.
-static bool may_be_read(struct state *s, MlirOperation store) {
+// TMA writes asynchronously: the kernel's other accesses would not wait for it.
+static bool may_be_accessed(struct state *s, MlirOperation store) {
   int to = pointer_argument(s->c, mlirOperationGetOperand(store, 0));
-  for (size_t i = 0; i < s->read.len; i++)
-    if (to < 0 || s->read.at[i] < 0 || s->read.at[i] == to)
+  for (size_t i = 0; i < s->accessed.len; i++)
+    if (to < 0 || s->accessed.at[i] < 0 || s->accessed.at[i] == to)
       return true;
   return false;
 }
@@ -152,8 +156,8 @@ static void rewrite_store(struct state *s, MlirOperation store) {
     return;
   MlirType block = mlirValueGetType(x.value);
   const char *why = why_not_block(s, block);
-  if (!why && may_be_read(s, store))
-    why = "the kernel may read what it writes";
+  if (!why && may_be_accessed(s, store))
+    why = "the kernel may access that memory otherwise";
   if (!why && !map_of(s, store, block, &map))
     why = "the launch cannot compute its base, sizes and strides";
   if (why) {
@@ -173,7 +177,7 @@ enum pass_result pass_use_tensor_maps(struct pass_context *p) {
       mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
-  for (size_t i = 0; i < s.loads.len; i++)
+  for (size_t i = 0; i < s.loads.len && !s.has_assembly; i++)
     changed |= rewrite(&s, s.loads.at[i]);
   for (size_t i = 0; i < s.stores.len && changed; i++)
     rewrite_store(&s, s.stores.at[i]);

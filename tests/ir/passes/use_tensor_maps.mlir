@@ -71,7 +71,7 @@ func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32, %k:
   %sum = arith.addf %e, %r#0 : tensor<64x16xf32>
   // What a load of the kernel reads is not stored by TMA.
   // CHECK: "tile.descriptor_store"
-  // WHY-DAG: stored without TMA: the kernel may read what it writes
+  // WHY-DAG: stored without TMA: the kernel may access that memory otherwise
   "tile.descriptor_store"(%b, %n64, %k64, %s, %c0, %c0, %q) {operandSegmentSizes = array<i32: 1, 2, 1, 2, 1>} : (!tile.ptr<f16>, i64, i64, i64, i32, i32, tensor<64x16xf16>) -> ()
   %h = arith.truncf %sum : tensor<64x16xf32> to tensor<64x16xf16>
   // CHECK: "tile.map_store"(%{{.+}}, %{{.+}}, %{{.+}}) {map = 2 : i32} : (tensor<64x16xf16>, i32, i32)
