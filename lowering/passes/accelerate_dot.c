@@ -21,6 +21,7 @@
 #include "base/mma.h"
 #include "base/vec.h"
 #include "base/wgmma.h"
+#include "lowering/analysis/chained_dots.h"
 #include "lowering/analysis/dot_promotion.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
@@ -145,53 +146,12 @@ static unsigned choose_k_width(struct state *s, MlirOperation dot, const struct 
 
 // ---- warps ----
 
-// Does `v` become operand A of a product in the same block?
-static bool feeds_product(struct state *s, MlirValue v, MlirBlock block) {
-  if (is_seen(s, v))
-    return false;
-  for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
-    if (!mlirBlockEqual(mlirOperationGetBlock(user), block))
-      continue;
-    if (op_is(s->c, user, OP_TILE_DOT) && mlirOpOperandGetOperandNumber(use) == 0)
-      return true;
-    for (intptr_t i = 0; keeps_elements(s, user) && i < mlirOperationGetNumResults(user); i++)
-      if (feeds_product(s, mlirOperationGetResult(user, i), block))
-        return true;
-  }
-  return false;
-}
-
-// Is `v`, operand A of a product in `block`, computed from another product there?
-static bool is_fed(struct state *s, MlirValue v, MlirBlock block) {
-  MlirOperation def = value_def(v);
-  if (mlirOperationIsNull(def) || is_seen(s, v) ||
-      !mlirBlockEqual(mlirOperationGetBlock(def), block))
-    return false;
-  if (op_is(s->c, def, OP_TILE_DOT))
-    return true;
-  for (intptr_t i = 0; keeps_elements(s, def) && i < mlirOperationGetNumOperands(def); i++)
-    if (is_fed(s, mlirOperationGetOperand(def, i), block))
-      return true;
-  return false;
-}
-
-static bool is_chained(struct state *s, MlirOperation dot) {
-  MlirBlock block = mlirOperationGetBlock(dot);
-  s->seen = (struct map){0};
-  if (feeds_product(s, mlirOperationGetResult(dot, 0), block))
-    return true;
-  s->seen = (struct map){0};
-  return is_fed(s, mlirOperationGetOperand(dot, 0), block);
-}
-
 static void place_warps(struct state *s, MlirOperation dot, uint32_t *ret) {
   MlirType acc = operand_type(dot, 2);
   unsigned rank = tensor_rank(acc), m = rank - 2, n = rank - 1;
   int64_t rows = tensor_dim(acc, m) / MMA_M, columns = tensor_dim(acc, n) / MMA_N;
   uint32_t left = s->p->num_warps;
-  bool whole_rows = is_chained(s, dot);
+  bool whole_rows = dot_is_chained(s->c, dot, s->p->scratch);
   for (unsigned d = 0; d < rank; d++)
     ret[d] = 1;
   for (; rank == 3 && left > 1 && ret[0] < tensor_dim(acc, 0); left /= 2)
@@ -257,7 +217,8 @@ static void explain(struct state *s, MlirOperation dot, const struct choice *x,
 static void rewrite(struct state *s, MlirOperation dot, const struct choice *x) {
   struct builder b = builder_before(s->c, dot);
   uint32_t warps = s->p->num_warps;
-  bool wgmma = !is_chained(s, dot) && wgmma_computes(s->c, s->p->target, warps, dot);
+  bool wgmma = wgmma_computes(s->c, s->p->target, warps, dot) &&
+               !dot_is_chained(s->c, dot, s->p->scratch);
   MlirAttribute acc = wgmma ? wgmma_layout(s->c, warps, dot) : choose_layout(s, dot);
   MlirValue old[3], new[3];
   unsigned k_width =

@@ -27,16 +27,15 @@
 #include "lowering/passes/map_stores.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
+#include "lowering/plan/ring_slots.h"
 #include "mlir-dialects/rings.h"
 
 enum {
   PRODUCER_WARPS = WGMMA_WARPS, // a warpgroup, for setmaxnreg
-  LEAST_SLOTS = 2,              // so that a product can stay in flight
   PRODUCER_REGISTERS = 40,
   MAX_REGISTERS = 240,    // of a thread that computes
-  SM_REGISTERS = 65536,   //
+  SM_REGISTERS = 65536,   // of a multiprocessor
   MANY_ACCUMULATORS = 64, // of a thread: fewer leave registers enough to all warps
-  OTHER_BYTES = 34 << 10, // of shared memory, for what is not in rings
   SWIZZLE = 128,          // bytes: the widest
   MAX_RING_LOADS = 2      // operands of a product
 };
@@ -62,6 +61,7 @@ struct state {
   VEC(MlirOperation) loads, copies; // in program order
   VEC(struct ring) rings;
   struct map_stores stores;
+  bool has_many_accumulators;
   struct kernel_map *maps; // of the loads and stores
 };
 
@@ -99,15 +99,23 @@ static MlirOperation product_of(struct state *s, MlirValue v) {
   return (MlirOperation){NULL};
 }
 
-// Slots of both operands that leave memory for the rest of the kernel: unlike the buffers of copies
-// by all warps, a ring is in use while tiles are converted and stored.
-static unsigned slots_that_fit(struct state *s, MlirOperation product) {
-  uint64_t bytes = 1;
-  for (intptr_t i = 0; i < 2 && !mlirOperationIsNull(product); i++) {
-    MlirType t = mlirValueGetType(mlirOperationGetOperand(product, i));
-    bytes += (uint64_t)tensor_numel(t) * type_bits(s->c, element_type(t)) / 8;
-  }
-  return (unsigned)((s->p->target->shared_limit - OTHER_BYTES) / bytes);
+static uint64_t tile_bytes(struct state *s, MlirOperation load) {
+  MlirType t = mlirValueGetType(mlirOperationGetResult(load, 0));
+  return (uint64_t)tensor_numel(t) * type_bits(s->c, element_type(t)) / 8;
+}
+
+// As many slots as the loop has stages, and as shared memory has room for.
+static int32_t slots_for(struct state *s, MlirOperation load) {
+  bool asked;
+  MlirOperation loop = op_loop_around(s->c, load); // null: it had one iteration
+  unsigned stages = mlirOperationIsNull(loop) ? LEAST_RING_SLOTS
+                                              : loop_stages(s->c, loop, s->p->num_stages, &asked);
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < s->loads.len; i++)
+    bytes += tile_bytes(s, s->loads.at[i]);
+  unsigned most = ring_slots_that_fit(s->p->target, bytes);
+  stages = stages < most ? stages : most;
+  return (int32_t)(stages < LEAST_RING_SLOTS ? LEAST_RING_SLOTS : stages);
 }
 
 static struct ring *ring_for(struct state *s, MlirOperation load) {
@@ -118,14 +126,8 @@ static struct ring *ring_for(struct state *s, MlirOperation load) {
         mlirBlockEqual(mlirOperationGetBlock(r->loads[0].op), mlirOperationGetBlock(load)))
       return r;
   }
-  bool asked;
-  MlirOperation loop = op_loop_around(s->c, load); // null: it had one iteration
-  unsigned stages =
-      mlirOperationIsNull(loop) ? LEAST_SLOTS : loop_stages(s->c, loop, s->p->num_stages, &asked);
-  unsigned most = slots_that_fit(s, product);
-  stages = stages < most ? stages : most;
   struct ring r = {.product = product, .ref.number = (int32_t)s->rings.len};
-  r.ref.slots = (int32_t)(stages < LEAST_SLOTS ? LEAST_SLOTS : stages);
+  r.ref.slots = slots_for(s, load);
   vec_push(s->p->scratch, &s->rings, r);
   return &s->rings.at[s->rings.len - 1];
 }
@@ -185,7 +187,7 @@ static void add_load(struct state *s, struct builder *b, MlirOperation load) {
   b->loc = mlirOperationGetLocation(load);
   struct ring_load l = {.op = load, .map = map_for(s, load, layout)};
   l.buffers = build_local_ring(b, type_with_encoding(tile, layout), r->ref.slots);
-  r->bytes += (uint32_t)(tensor_numel(tile) * type_bits(s->c, element_type(tile)) / 8);
+  r->bytes += (uint32_t)tile_bytes(s, load);
   r->loads[r->count++] = l;
 }
 
@@ -333,10 +335,10 @@ static void drain_ring(struct state *s, const struct ring *r) {
 
 static bool sees_many(MlirOperation op, void *user) {
   struct state *s = user;
-  if (op_is(s->c, op, OP_TILE_DOT) &&
-      layout_registers(s->c, mlirValueGetType(mlirOperationGetResult(op, 0))) > MANY_ACCUMULATORS)
-    s->kernel.ptr = NULL;
-  return s->kernel.ptr != NULL;
+  s->has_many_accumulators |=
+      op_is(s->c, op, OP_TILE_DOT) &&
+      layout_registers(s->c, mlirValueGetType(mlirOperationGetResult(op, 0))) > MANY_ACCUMULATORS;
+  return !s->has_many_accumulators;
 }
 
 // The registers that a thread of a CTA alone on its SM has at first.
@@ -347,9 +349,8 @@ static uint32_t entry_registers(struct state *s) {
 // The producer gives most of its share to the warps that compute. 0: every warp keeps its share.
 static int32_t computing_registers(struct state *s) {
   uint32_t groups = s->p->num_warps / WGMMA_WARPS, all = groups + 1, entry = entry_registers(s);
-  struct state search = *s;
-  ir_walk(s->kernel, sees_many, &search);
-  if (search.kernel.ptr || entry >= MAX_REGISTERS || entry <= PRODUCER_REGISTERS)
+  ir_walk(s->kernel, sees_many, s);
+  if (!s->has_many_accumulators || entry >= MAX_REGISTERS || entry <= PRODUCER_REGISTERS)
     return 0;
   uint32_t most = (entry * all - PRODUCER_REGISTERS) / groups / 8 * 8;
   return (int32_t)(most < MAX_REGISTERS ? most : MAX_REGISTERS);

@@ -5,16 +5,19 @@
 //   %t = descriptor_load(%p, [%m, %n], [%s], [%i, %j])   ->   %t = map_load(%i, %j) {map = 0}
 //   module {tile.maps = [{base = 0, sizes = ["p3", "p4"], strides = ["p5"], box = ..., ...}]}
 //
-// specialize-warps gives these loads to warps of their own. So the pass takes only loads whose
-// descriptor the launch can compute, and whose offsets and control flow one thread can. All others
-// are left to rewrite-descriptors. In a kernel with such loads, blocks are stored in the same way
-// (map_store), unless it accesses that memory in other ways too.
+// specialize-warps gives these loads to warps of their own. So the pass takes only loads of
+// products that wgmma computes, whose descriptor the launch can compute, and whose offsets and
+// control flow one thread can. All others are left to rewrite-descriptors. In a kernel with such
+// loads, blocks are stored in the same way (map_store), unless it accesses that memory in other
+// ways too.
 #include "base/vec.h"
-#include "base/wgmma.h"
+#include "lowering/analysis/chained_dots.h"
 #include "lowering/analysis/launch_value.h"
 #include "lowering/analysis/producer_slice.h"
 #include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
+#include "lowering/passes/wgmma_choice.h"
+#include "lowering/plan/ring_slots.h"
 #include "mlir-dialects/descriptor.h"
 #include "mlir-dialects/rings.h"
 
@@ -22,7 +25,11 @@ enum {
   MAX_BOX = 256,    // elements of a dimension (cuTensorMapEncodeTiled)
   LEAST_ROWS = 8,   // that a swizzle permutes
   LEAST_INNER = 32, // bytes: the narrowest swizzle
-  LEAST_STAGES = 2,
+};
+
+struct load {
+  MlirOperation op;
+  struct kernel_map map;
 };
 
 struct state {
@@ -30,6 +37,7 @@ struct state {
   struct ir_context *c;
   MlirOperation kernel;
   VEC(MlirOperation) loads, stores;
+  VEC(struct load) chosen;
   VEC(int) accessed; // arguments that other ops than these access; -1: unknown
   bool has_assembly; // with effects: it may have barriers of the CTA
 };
@@ -84,15 +92,35 @@ static const char *why_not_block(struct state *s, MlirType block) {
   return NULL;
 }
 
+// Is K the contiguous dimension of the tile, or of its transpose, wherever it is an operand?
+static bool has_k_inside(struct state *s, MlirValue tile, bool transposed) {
+  bool inside = true;
+  for (MlirOpOperand use = mlirValueGetFirstUse(tile); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (op_is(s->c, user, OP_TILE_TRANS))
+      inside &= has_k_inside(s, mlirOperationGetResult(user, 0), !transposed);
+    else
+      inside &= (mlirOpOperandGetOperandNumber(use) == 0) != transposed;
+  }
+  return inside;
+}
+
+static bool wgmma_reads(struct state *s, MlirValue tile, MlirOperation product) {
+  return wgmma_fits(s->p->target, s->p->num_warps, product) &&
+         (!wgmma_needs_k_inside(product) || has_k_inside(s, tile, false));
+}
+
 static const char *why_not(struct state *s, MlirOperation load) {
   if (!is_in_loop(s->c, load))
     return "it is not in a loop";
   MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
   if (mlirOperationIsNull(product))
     return "it has users that are no products";
-  MlirType acc = mlirValueGetType(mlirOperationGetResult(product, 0));
-  if (tensor_rank(acc) != 2 || tensor_dim(acc, 0) < WGMMA_M)
-    return "the product has less than 64 rows";
+  if (!wgmma_reads(s, mlirOperationGetResult(load, 0), product))
+    return "wgmma does not compute the product";
+  if (dot_is_chained(s->c, product, s->p->scratch))
+    return "the product feeds another one, or is fed by it";
   const char *why = why_not_block(s, mlirValueGetType(mlirOperationGetResult(load, 0)));
   return why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
 }
@@ -119,23 +147,45 @@ static bool map_of(struct state *s, MlirOperation op, MlirType block, struct ker
   return true;
 }
 
-static bool rewrite(struct state *s, MlirOperation load) {
-  struct kernel_map map;
-  struct descriptor_access x;
+// ---- loads ----
+
+static void explain(struct state *s, MlirOperation load, const char *why) {
+  pass_remark(s->p, load, "descriptors", "loaded without TMA: %s", why);
+}
+
+static void choose(struct state *s, MlirOperation load) {
+  struct load l = {.op = load};
+  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
   const char *why = why_not(s, load);
-  if (!why && !map_of(s, load, mlirValueGetType(mlirOperationGetResult(load, 0)), &map))
+  if (!why && !map_of(s, load, block, &l.map))
     why = "the launch cannot compute its base, sizes and strides";
-  if (why) {
-    pass_remark(s->p, load, "descriptors", "loaded without TMA: %s", why);
-    return false;
+  if (why)
+    explain(s, load, why);
+  else
+    vec_push(s->p->scratch, &s->chosen, l);
+}
+
+// Shared memory has two slots for each.
+static bool rings_fit(struct state *s) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < s->chosen.len; i++) {
+    MlirType block = mlirValueGetType(mlirOperationGetResult(s->chosen.at[i].op, 0));
+    bytes += (uint64_t)tensor_numel(block) * type_bits(s->c, element_type(block)) / 8;
   }
-  descriptor_access_of(s->c, load, &x);
-  uint32_t number = module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map);
-  struct builder b = builder_before(s->c, load);
-  MlirValue old = mlirOperationGetResult(load, 0);
+  bool fit = ring_slots_that_fit(s->p->target, bytes) >= LEAST_RING_SLOTS;
+  for (size_t i = 0; i < s->chosen.len && !fit; i++)
+    explain(s, s->chosen.at[i].op, "shared memory does not hold two blocks of each load");
+  return fit;
+}
+
+static void rewrite(struct state *s, const struct load *load) {
+  struct descriptor_access x;
+  descriptor_access_of(s->c, load->op, &x);
+  uint32_t number = module_map_add(s->c, mlirModuleGetOperation(s->p->module), &load->map);
+  struct builder b = builder_before(s->c, load->op);
+  MlirValue old = mlirOperationGetResult(load->op, 0);
   value_replace(old, build_map_load(&b, number, x.of.rank, x.offsets, mlirValueGetType(old)));
-  op_erase(load);
-  return true;
+  op_erase(load->op);
 }
 
 // ---- stores ----
@@ -172,14 +222,16 @@ static void rewrite_store(struct state *s, MlirOperation store) {
 
 enum pass_result pass_use_tensor_maps(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c, .kernel = module_kernel(p->c, p->module)};
-  bool changed = false;
-  if (!p->target->has_tma || p->num_warps < WGMMA_WARPS || p->num_stages < LEAST_STAGES ||
-      mlirOperationIsNull(s.kernel))
+  if (!p->target->has_tma || p->num_stages < LEAST_RING_SLOTS || mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
   for (size_t i = 0; i < s.loads.len && !s.has_assembly; i++)
-    changed |= rewrite(&s, s.loads.at[i]);
-  for (size_t i = 0; i < s.stores.len && changed; i++)
+    choose(&s, s.loads.at[i]);
+  if (s.chosen.len == 0 || !rings_fit(&s))
+    return PASS_UNCHANGED;
+  for (size_t i = 0; i < s.chosen.len; i++)
+    rewrite(&s, &s.chosen.at[i]);
+  for (size_t i = 0; i < s.stores.len; i++)
     rewrite_store(&s, s.stores.at[i]);
-  return changed ? PASS_CHANGED : PASS_UNCHANGED;
+  return PASS_CHANGED;
 }

@@ -61,11 +61,7 @@ static bool has_k_inside(struct ir_context *c, MlirOperation dot, intptr_t i) {
   return e && e->kind == ENC_BLOCKED && e->blocked.order[0] == (i == 0 ? 1u : 0u);
 }
 
-static bool has_operands(struct ir_context *c, MlirOperation dot) {
-  enum dtype t = operand_dtype(dot, 0);
-  return tensor_dim(operand_type(dot, 1), 0) >= WGMMA_K_BYTES / dtype_bytes(t) &&
-         (dtype_bits(t) == 16 || (has_k_inside(c, dot, 0) && has_k_inside(c, dot, 1)));
-}
+bool wgmma_needs_k_inside(MlirOperation dot) { return dtype_bits(operand_dtype(dot, 0)) != 16; }
 
 // ---- the layout ----
 
@@ -76,15 +72,21 @@ static void place_warpgroups(MlirType acc, uint32_t num_warps, uint32_t ret[2]) 
   ret[1] = num_warps / ret[0];
 }
 
-bool wgmma_computes(struct ir_context *c, const struct target *target, uint32_t num_warps,
-                    MlirOperation dot) {
+bool wgmma_fits(const struct target *target, uint32_t num_warps, MlirOperation dot) {
   MlirType acc = operand_type(dot, 2);
-  if (!target->has_wgmma || tensor_rank(acc) != 2 || !has_types(dot) || !has_operands(c, dot) ||
-      num_warps % WGMMA_WARPS != 0 || tensor_dim(acc, 0) < WGMMA_M)
+  if (!target->has_wgmma || tensor_rank(acc) != 2 || !has_types(dot) ||
+      num_warps % WGMMA_WARPS != 0 || tensor_dim(acc, 0) < WGMMA_M ||
+      tensor_dim(operand_type(dot, 1), 0) < WGMMA_K_BYTES / dtype_bytes(operand_dtype(dot, 0)))
     return false;
   uint32_t warps[2];
   place_warpgroups(acc, num_warps, warps);
   return tensor_dim(acc, 1) / warps[1] >= LEAST_N;
+}
+
+bool wgmma_computes(struct ir_context *c, const struct target *target, uint32_t num_warps,
+                    MlirOperation dot) {
+  return wgmma_fits(target, num_warps, dot) &&
+         (!wgmma_needs_k_inside(dot) || (has_k_inside(c, dot, 0) && has_k_inside(c, dot, 1)));
 }
 
 MlirAttribute wgmma_layout(struct ir_context *c, uint32_t num_warps, MlirOperation dot) {

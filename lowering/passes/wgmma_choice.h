@@ -9,6 +9,13 @@
 // The value that was converted to `v`: the operand of a tilegpu.convert_layout; else `v`.
 MlirValue value_as_computed(struct ir_context *c, MlirValue v);
 
+// Whether wgmma has the product's types and shape, with this number of warps: 64 rows for each
+// warpgroup. Which dimension of an operand is contiguous is left to the next function.
+bool wgmma_fits(const struct target *target, uint32_t num_warps, MlirOperation dot);
+
+// Whether K must be the contiguous dimension of both operands.
+bool wgmma_needs_k_inside(MlirOperation dot);
+
 // Whether wgmma can compute the tile.dot, whose operands have blocked layouts, with this number of
 // warps: the types, the operands' contiguous dimensions, and 64 rows for each warpgroup.
 bool wgmma_computes(struct ir_context *c, const struct target *target, uint32_t num_warps,

@@ -59,7 +59,7 @@ func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32, %k:
     %tw = "tile.trans"(%w) {order = array<i32: 1, 0>} : (tensor<16x32xf16>) -> tensor<32x16xf16>
     %d5 = "tile.dot"(%x, %tw, %d4) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<64x32xf16>, tensor<32x16xf16>, tensor<64x16xf32>) -> tensor<64x16xf32>
     // CHECK: "tile.descriptor_load"
-    // WHY-DAG: loaded without TMA: the product has less than 64 rows
+    // WHY-DAG: loaded without TMA: wgmma does not compute the product
     %u = "tile.descriptor_load"(%moved, %m64, %k2w, %s, %pid, %i) {operandSegmentSizes = array<i32: 1, 2, 1, 2>, padding = "zero"} : (!tile.ptr<f16>, i64, i64, i64, i32, i32) -> tensor<32x32xf16>
     %l = "tile.dot"(%u, %t, %less) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<32x32xf16>, tensor<32x16xf16>, tensor<32x16xf32>) -> tensor<32x16xf32>
     scf.yield %d5, %l : tensor<64x16xf32>, tensor<32x16xf32>

@@ -17,6 +17,7 @@
   X(buffer_access)                                                                                 \
   X(call_effects)                                                                                  \
   X(canonicalize)                                                                                  \
+  X(chained_dots)                                                                                  \
   X(collective)                                                                                    \
   X(convert_scratch)                                                                               \
   X(cost_machine)                                                                                  \
@@ -46,6 +47,7 @@
   X(reduced_axes)                                                                                  \
   X(registers)                                                                                     \
   X(ring_races)                                                                                    \
+  X(ring_slots)                                                                                    \
   X(rings)                                                                                         \
   X(scratch)                                                                                       \
   X(shape_view)                                                                                    \
