@@ -130,6 +130,7 @@ static struct lang_binding argument_binding(const struct lang_param *p, uint8_t 
       .kind = key & KEY_POINTER ? BIND_POINTER : BIND_SCALAR,
       .dtype = (enum dtype)jit_key_type(key),
       .divisible_by = p->divisible_by > known ? p->divisible_by : known,
+      .is_unaligned = (key & KEY_POINTER) && !(key & KEY_DIVISIBLE_16),
       .is_one = (key & KEY_IS_ONE) != 0,
   };
 }

@@ -46,6 +46,7 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
     field_number(&h, b->kind);
     field_number(&h, b->dtype);
     field_number(&h, b->divisible_by);
+    field_number(&h, b->is_unaligned);
     field_number(&h, b->is_one);
     field_text(&h, b->text);
   }

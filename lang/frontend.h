@@ -15,6 +15,9 @@ struct lang_binding {
   enum lang_binding_kind kind;
   enum dtype dtype;      // BIND_POINTER: of the pointee; BIND_SCALAR: its own
   uint32_t divisible_by; // 1: nothing known
+  // BIND_POINTER that is not a multiple of 16 bytes: descriptors of it make no use of alignment,
+  // which they assume otherwise
+  bool is_unaligned;
   bool is_one; // BIND_SCALAR that equals 1: becomes the constant 1, and no run-time parameter
   // BIND_CONSTANT: the text of a literal as on a command line: 128, 0x10, 1.5, True, "relu", or a
   // type name (float16, tl.float16), None, or a tuple of these
@@ -109,8 +112,8 @@ struct lang_options {
 
 // Types, shapes, compile-time evaluation, emission of `tile` IR for one kernel. A null module after
 // errors. The kernel's func.func has tile.kernel, and on each argument tile.name (string),
-// tile.dtype (string, "u32" where signedness matters), tile.divisibility (i32) and tile.const
-// (unit, never stored through) where known.
+// tile.dtype (string, "u32" where signedness matters), tile.divisibility (i32), tile.unaligned (unit, no
+// multiple of 16 bytes) and tile.const (unit, never stored through) where known.
 MlirModule lang_emit(struct ir_context *c, const struct lang_unit *u,
                      const struct lang_options *options);
 

@@ -145,11 +145,19 @@ static uint32_t try_passes(struct session *s, const struct pass_options *options
   return fewer;
 }
 
+static void limit_registers(struct session *s) {
+  if (s->request->max_registers)
+    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
+                                    mlirStringRefCreateFromCString("tilegpu.max_registers"),
+                                    attr_i32(s->c, (int32_t)s->request->max_registers));
+}
+
 // A default number of stages that does not fit in shared memory is reduced.
 static bool run_passes(struct session *s, const struct pass_options *options, bool *ret_stopped) {
   uint32_t refused = 0, fewer = 0;
   bool ok = false;
   ir_walk(mlirModuleGetOperation(s->module), find_loop, s);
+  limit_registers(s);
   if (!s->may_take_fewer_stages || !s->has_loop)
     return run_passes_once(s, options, 0, NULL, ret_stopped) && no_errors(s);
   while ((fewer = try_passes(s, options, refused, ret_stopped, &ok)) != 0) {
@@ -159,12 +167,8 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
   return ok && no_errors(s);
 }
 
-// After the passes: facts that the module still needs, and the callback `inspect`.
+// After the passes: the callback `inspect`.
 static void finish_module(struct session *s) {
-  if (s->request->max_registers)
-    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
-                                    mlirStringRefCreateFromCString("tilegpu.max_registers"),
-                                    attr_i32(s->c, (int32_t)s->request->max_registers));
   if (s->request->inspect)
     s->request->inspect(s->request->inspect_user, s->c, s->module);
 }

@@ -42,7 +42,8 @@ static bool compile_ptx(struct packing *pk, const struct graph_kernel *k, uint32
     b[n++] = (struct lang_binding){.name = arg->name,
                                    .kind = is_pointer ? BIND_POINTER : BIND_SCALAR,
                                    .dtype = is_pointer ? arg->buffer->dtype : arg->dtype,
-                                   .divisible_by = is_pointer ? divisible_by : 1};
+                                   .divisible_by = is_pointer ? divisible_by : 1,
+                                   .is_unaligned = is_pointer && divisible_by < WIDE};
   }
   *ret_source = source_create(a, arena_printf(a, "%s.tile", k->name), str_from(k->source));
   struct compile_request r = {.source = *ret_source,

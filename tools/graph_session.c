@@ -257,7 +257,7 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
   if (!graph_tune_check(t, s->properties.target))
     return EXIT_USAGE;
   double start = clock_ms();
-  struct program_options options = {.target = s->properties.target};
+  struct program_options options = program_options_of(s->device);
   s->program = program_compile(g, &options);
   if (!s->program)
     return tool_error_status(t);

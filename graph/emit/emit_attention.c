@@ -71,7 +71,7 @@ static void give_result(struct attention_writer *w) {
   uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, w->p->n);
   const struct scalar *load = scalar_load(
       w->s, w->p->stage->out, batch_offset(w->s, w->x, w->p->batch, w->p->stage->offset));
-  emit_given_result(e, load, w->p->sum, w->p->rounds, "out", axes);
+  emit_given_result(e, load, w->p->sum, w->p->rounds, "out", axes, 0);
 }
 
 // logsumexp, for the backward pass.

@@ -5,7 +5,11 @@
 //   for k0 in range(0, 4096, BLOCK_K):
 //       acc = tl.dot(tl.load(in0 + (4096*row + ka)), tl.load(in1 + (4096*column + kb)), acc)
 //   tl.store(out0 + (11008*m + n), gelu(acc + tl.load(in2 + n)))
+//
+// A persistent kernel has a loop over its blocks around this, and tensor descriptors
+// (graph/emit/emit_tiles.h).
 #include "graph/emit/emit_operand.h"
+#include "graph/emit/emit_tiles.h"
 #include "graph/emit/graph_emit.h"
 #include "graph/plan/product_plan.h"
 
@@ -15,6 +19,7 @@ struct product_writer {
   struct exprs *x;
   struct scalars *s;
   struct emitter *e;
+  unsigned level; // the scope of a block: 1 in a persistent kernel
 };
 
 static bool divides(const struct expr *axis, unsigned block) {
@@ -42,18 +47,23 @@ static void write_batch(struct product_writer *w) {
 static void write_block(struct product_writer *w) {
   struct emitter *e = w->e;
   const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
+  // Sizes may have 64 bits; offsets of descriptors have 32.
+  const char *open = "", *close = "";
+  if (w->g->plan.resident &&
+      !(expr_is_const(axis_extent(w->g->m), NULL) && expr_is_const(axis_extent(w->g->n), NULL)))
+    open = "(", close = ").to(tl.int32)";
   if (w->k->group_m > 1) {
-    emit_line(e, 0,
+    emit_line(e, w->level,
               "# Programs that run side by side share rows and columns: they go down GROUP_M");
-    emit_line(e, 0, "# blocks, then one to the right.");
-    emit_line(e, 0, "width = GROUP_M * tl.cdiv(%s, BLOCK_N)", n);
-    emit_line(e, 0, "first = pid // width * GROUP_M");
-    emit_line(e, 0, "height = min(tl.cdiv(%s, BLOCK_M) - first, GROUP_M)", m);
-    emit_line(e, 0, "m_first = (first + pid %% width %% height) * BLOCK_M");
-    emit_line(e, 0, "n_first = pid %% width // height * BLOCK_N");
+    emit_line(e, w->level, "# blocks, then one to the right.");
+    emit_line(e, w->level, "width = GROUP_M * tl.cdiv(%s, BLOCK_N)", n);
+    emit_line(e, w->level, "first = pid // width * GROUP_M");
+    emit_line(e, w->level, "height = min(tl.cdiv(%s, BLOCK_M) - first, GROUP_M)", m);
+    emit_line(e, w->level, "m_first = %s(first + pid %% width %% height) * BLOCK_M%s", open, close);
+    emit_line(e, w->level, "n_first = %spid %% width // height * BLOCK_N%s", open, close);
   } else {
-    emit_line(e, 0, "m_first = pid // tl.cdiv(%s, BLOCK_N) * BLOCK_M", n);
-    emit_line(e, 0, "n_first = pid %% tl.cdiv(%s, BLOCK_N) * BLOCK_N", n);
+    emit_line(e, w->level, "m_first = %spid // tl.cdiv(%s, BLOCK_N) * BLOCK_M%s", open, n, close);
+    emit_line(e, w->level, "n_first = %spid %% tl.cdiv(%s, BLOCK_N) * BLOCK_N%s", open, n, close);
   }
 }
 
@@ -61,12 +71,12 @@ static void write_block(struct product_writer *w) {
 static void write_axis(struct product_writer *w, const struct expr *axis, const char *name,
                        const char *block, const char *shape, bool is_whole) {
   struct emitter *e = w->e;
-  emit_line(e, 0, "%s = (%s_first + tl.arange(0, %s))%s%s", name, name, block,
+  emit_line(e, w->level, "%s = (%s_first + tl.arange(0, %s))%s%s", name, name, block,
             emit_axis_is_wide(axis) ? ".to(tl.int64)" : "", shape);
   const char *mask =
       is_whole ? NULL
                : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, axis_extent(axis)));
-  emit_axis(e, axis, name, mask, 0);
+  emit_axis(e, axis, name, mask, w->level);
 }
 
 static void write_result_axes(struct product_writer *w) {
@@ -82,8 +92,8 @@ static const struct expr *wrapped(struct product_writer *w, const struct expr *a
                                   const char *name, const char *of, unsigned block) {
   const struct expr *t = emit_axis_alias(w->e, axis, name);
   if (!divides(axis, block))
-    emit_line(w->e, 0, "%s = %s %% %s", name, of, emit_extent(w->e, axis_extent(axis)));
-  emit_axis(w->e, t, divides(axis, block) ? of : name, NULL, 0);
+    emit_line(w->e, w->level, "%s = %s %% %s", name, of, emit_extent(w->e, axis_extent(axis)));
+  emit_axis(w->e, t, divides(axis, block) ? of : name, NULL, w->level);
   return t;
 }
 
@@ -129,12 +139,26 @@ static const char *precision(struct product_writer *w) {
   return w->g->dtype == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
 }
 
+static const char *numbered(struct product_writer *w, const char *name, unsigned i) {
+  return w->g->count == 1 ? name : arena_printf(w->e->arena, "%s%u", name, i);
+}
+
+static void write_sums(struct product_writer *w) {
+  for (unsigned i = 0; i < w->g->count; i++)
+    emit_line(w->e, w->level, "%s = tl.zeros([BLOCK_M, BLOCK_N], %s)", sum_name(w, i),
+              emit_type(w->g->sum));
+}
+
+static void write_dot(struct product_writer *w, unsigned i, const char *a, const char *b) {
+  emit_line(w->e, w->level + 1, "%s = tl.dot(%s, %s, %s%s)", sum_name(w, i), a, b, sum_name(w, i),
+            precision(w));
+}
+
 static void emit_loop(struct product_writer *w) {
   struct emitter *e = w->e;
   const struct expr *row = wrapped(w, w->g->m, "row", "m", w->g->plan.block_m);
   const struct expr *column = wrapped(w, w->g->n, "column", "n", w->g->plan.block_n);
-  for (unsigned i = 0; i < w->g->count; i++)
-    emit_line(e, 0, "%s = tl.zeros([BLOCK_M, BLOCK_N], %s)", sum_name(w, i), emit_type(w->g->sum));
+  write_sums(w);
   emit_open(e, loop_header(w));
   const struct expr *ka = inner_axis(w, "ka", "[None, :]"), *kb = inner_axis(w, "kb", "[:, None]");
   const struct expr *from[3] = {w->g->m, w->g->n, w->g->k}, *to_a[3] = {row, column, ka},
@@ -152,16 +176,71 @@ static void emit_loop(struct product_writer *w) {
   for (unsigned i = 0; i < w->g->count; i++) {
     if (i == 0 || a[i] != a[i - 1]) {
       const char *text = operand_text(e, a[i], w->g->dtype, row, ka, ka, "[BLOCK_M, BLOCK_K]");
-      x = w->g->count == 1 ? "a" : arena_printf(e->arena, "a%u", i);
+      x = numbered(w, "a", i);
       emit_line(e, 1, "%s = %s", x, text);
     }
     if (i == 0 || b[i] != b[i - 1]) {
       const char *text = operand_text(e, b[i], w->g->dtype, kb, column, kb, "[BLOCK_K, BLOCK_N]");
-      y = w->g->count == 1 ? "b" : arena_printf(e->arena, "b%u", i);
+      y = numbered(w, "b", i);
       emit_line(e, 1, "%s = %s", y, text);
     }
-    emit_line(e, 1, "%s = tl.dot(%s, %s, %s%s)", sum_name(w, i), x, y, sum_name(w, i),
-              precision(w));
+    write_dot(w, i, x, y);
+  }
+  emit_close(e);
+}
+
+// ---- the same through descriptors: elements outside of the matrices are zeros ----
+
+static const char *tiles_name(struct product_writer *w, const char *of, unsigned i) {
+  return arena_printf(w->e->arena, "%s_tiles", numbered(w, of, i));
+}
+
+static const char *store_name(struct product_writer *w, size_t i) {
+  return arena_printf(w->e->arena, "%s_tiles", emit_buffer(w->e, w->g->stores[i].buffer));
+}
+
+static bool same_tile(const struct product_tile *x, const struct product_tile *y) {
+  return x->buffer == y->buffer && x->start == y->start && x->row_axis == y->row_axis &&
+         x->stride == y->stride;
+}
+
+// The number of the first product with this operand.
+static unsigned first_with(const struct product_tile *tiles, unsigned i) {
+  unsigned first = 0;
+  while (!same_tile(&tiles[first], &tiles[i]))
+    first++;
+  return first;
+}
+
+static void emit_descriptors(struct product_writer *w) {
+  const struct product *g = w->g;
+  for (unsigned i = 0; i < g->count; i++) {
+    if (first_with(g->a, i) == i)
+      emit_descriptor(w->e, g, &g->a[i], tiles_name(w, "a", i));
+    if (first_with(g->b, i) == i)
+      emit_descriptor(w->e, g, &g->b[i], tiles_name(w, "b", i));
+  }
+  for (size_t i = 0; i < g->epilogue.writes.len; i++)
+    if (g->stores[i].buffer) {
+      emit_writes(w->e, g->stores[i].buffer);
+      emit_descriptor(w->e, g, &g->stores[i], store_name(w, i));
+    }
+}
+
+static void emit_tile_loop(struct product_writer *w) {
+  const struct product *g = w->g;
+  struct emitter *e = w->e;
+  write_sums(w);
+  emit_open(e, loop_header(w));
+  for (unsigned i = 0; i < g->count; i++) {
+    unsigned a = first_with(g->a, i), b = first_with(g->b, i);
+    if (a == i)
+      emit_line(e, w->level + 1, "%s = %s", numbered(w, "a", i),
+                tile_load_text(e, g, &g->a[i], tiles_name(w, "a", i), g->m));
+    if (b == i)
+      emit_line(e, w->level + 1, "%s = %s", numbered(w, "b", i),
+                tile_load_text(e, g, &g->b[i], tiles_name(w, "b", i), g->k));
+    write_dot(w, i, numbered(w, "a", a), numbered(w, "b", b));
   }
   emit_close(e);
 }
@@ -176,7 +255,43 @@ static void give_sum(struct product_writer *w, unsigned i) {
       emit_index_axes(e, w->g->batch) | emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
   const struct scalar *load =
       scalar_load(w->s, s->out, batch_offset(w->s, w->x, w->g->batch, s->offset));
-  emit_given_result(e, load, w->g->sum, w->g->rounds, sum_name(w, i), axes);
+  emit_given_result(e, load, w->g->sum, w->g->rounds, sum_name(w, i), axes, w->level);
+}
+
+// Loads of the epilogue that nothing guards are issued before the loop over k, which hides their
+// latency: at most one as large as the block.
+static void load_early(struct product_writer *w, const struct scalar *v, unsigned *tiles) {
+  if (v->kind == SCALAR_MASKED)
+    return;
+  for (unsigned i = 0; i < scalar_arity(v); i++)
+    load_early(w, v->in[i], tiles);
+  if (v->kind != SCALAR_LOAD || region_maker(w->g->r, v->buffer))
+    return;
+  uint32_t axes = emit_index_axes(w->e, v->index), m = emit_index_axes(w->e, w->g->m),
+           n = emit_index_axes(w->e, w->g->n);
+  if ((axes & m) && (axes & n) && (*tiles)++)
+    return;
+  emit_value(w->e, v);
+}
+
+static void emit_early_loads(struct product_writer *w) {
+  const struct region_parts *parts = &w->g->epilogue;
+  unsigned tiles = 0;
+  emit_count_epilogue(w->e, parts);
+  for (size_t i = 0; i < parts->writes.len; i++)
+    load_early(w, parts->writes.at[i].body, &tiles);
+}
+
+// Blocks of the results, by descriptors where they are matrices.
+static void emit_tile_stores(struct product_writer *w) {
+  const struct region_parts *parts = &w->g->epilogue;
+  for (size_t i = 0; i < parts->writes.len; i++) {
+    const struct write_part *part = &parts->writes.at[i];
+    if (w->g->stores[i].buffer)
+      emit_tile_store(w->e, w->g, &w->g->stores[i], store_name(w, i), part);
+    else
+      emit_store_value(w->e, part->buffer, part->offset, part->body);
+  }
 }
 
 // ---- split-K ----
@@ -202,9 +317,38 @@ static void put_sum_of_parts(struct product_writer *w) {
 
 // ---- the kernel ----
 
+static void emit_sizes_of(struct product_writer *w) {
+  emit_sizes(w->e, axis_extent(w->g->m));
+  emit_sizes(w->e, axis_extent(w->g->n));
+  emit_sizes(w->e, axis_extent(w->g->batch));
+}
+
+// A program computes every num_programs-th block.
+static void emit_persistent(struct product_writer *w) {
+  struct emitter *e = w->e;
+  const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
+  emit_descriptors(w);
+  emit_line(e, 0, "blocks = tl.cdiv(%s, BLOCK_M) * tl.cdiv(%s, BLOCK_N)", m, n);
+  emit_open(e, "for pid in tl.range(tl.program_id(0), blocks, tl.num_programs(0)):");
+  w->level = 1;
+  write_block(w);
+  write_result_axes(w);
+  emit_early_loads(w);
+  emit_tile_loop(w);
+  for (unsigned i = 0; i < w->g->count; i++)
+    give_sum(w, i);
+  emit_tile_stores(w);
+  emit_close(e);
+  emit_sizes_of(w);
+}
+
 void emit_product_kernel(struct emitter *e, const struct product_kernel *k) {
   struct product_writer writer = {.g = k->product, .k = k, .x = e->x, .s = e->s, .e = e},
                         *w = &writer;
+  if (w->g->plan.resident) {
+    emit_persistent(w);
+    return;
+  }
   write_batch(w);
   if (k->step == PRODUCT_PARTS) {
     emit_line(e, 0, "part = tl.program_id(2)");
@@ -222,9 +366,6 @@ void emit_product_kernel(struct emitter *e, const struct product_kernel *k) {
     store_part(w);
   else
     emit_epilogue(e, &w->g->epilogue);
-  if (k->step == PRODUCT_SUM)
-    return;
-  emit_sizes(e, axis_extent(w->g->m));
-  emit_sizes(e, axis_extent(w->g->n));
-  emit_sizes(e, axis_extent(w->g->batch));
+  if (k->step != PRODUCT_SUM)
+    emit_sizes_of(w);
 }

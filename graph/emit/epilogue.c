@@ -4,7 +4,7 @@
 #include "graph/emit/graph_emit.h"
 
 void emit_given_result(struct emitter *e, const struct scalar *load, enum dtype sum, bool rounds,
-                       const char *name, uint32_t axes) {
+                       const char *name, uint32_t axes, unsigned level) {
   assert(load->kind == SCALAR_LOAD && load->buffer);
   const struct scalar *full = scalar_convert(e->s, load, sum);
   const char *narrow = name;
@@ -12,15 +12,19 @@ void emit_given_result(struct emitter *e, const struct scalar *load, enum dtype 
     narrow = arena_printf(e->arena, "%s.to(%s)", name, emit_type(load->dtype));
   if (load != full && rounds)
     name = arena_printf(e->arena, "%s.to(%s)", narrow, emit_type(sum));
-  emit_given(e, load, narrow, axes, 0);
-  emit_given(e, full, name, axes, 0);
+  emit_given(e, load, narrow, axes, level);
+  emit_given(e, full, name, axes, level);
 }
 
-void emit_epilogue(struct emitter *e, const struct region_parts *parts) {
+void emit_count_epilogue(struct emitter *e, const struct region_parts *parts) {
   for (size_t i = 0; i < parts->writes.len; i++) {
     emit_writes(e, parts->writes.at[i].buffer);
     emit_count(e, parts->writes.at[i].body);
   }
+}
+
+void emit_epilogue(struct emitter *e, const struct region_parts *parts) {
+  emit_count_epilogue(e, parts);
   for (size_t i = 0; i < parts->writes.len; i++) {
     const struct write_part *w = &parts->writes.at[i];
     emit_store_value(e, w->buffer, w->offset, w->body);

@@ -140,10 +140,12 @@ const char *emit_number(struct emitter *e, enum dtype t, union element value);
 const char *emit_type(enum dtype t); // "tl.float32"
 
 // ---- epilogues (graph/emit/epilogue.c) ----
-// The variable `name` is a result in dtype `sum`, over these axes: prints loads of its buffer,
+// The variable `name` of scope `level` is a result in dtype `sum`, over these axes: prints loads of its buffer,
 // `load`, as that name, converted to the buffer's dtype and, if the result `rounds`, back to `sum`.
 void emit_given_result(struct emitter *e, const struct scalar *load, enum dtype sum, bool rounds,
-                       const char *name, uint32_t axes);
+                       const char *name, uint32_t axes, unsigned level);
+// Counts the uses of the values that the region stores, before any is printed.
+void emit_count_epilogue(struct emitter *e, const struct region_parts *parts);
 // The stores of a region, with their values.
 void emit_epilogue(struct emitter *e, const struct region_parts *parts);
 // Stores the variable `name`, a tile over these axes.

@@ -101,7 +101,7 @@ struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel);
 // The program's counters, at least so many: zero before and after every launch.
 struct buffer *plan_counters(struct program *p, int64_t count);
-// The number of multiprocessors of a typical device of the target.
+// The number of multiprocessors of the device, or of a typical one of the target.
 unsigned plan_multiprocessors(const struct program_options *o);
 bool plan_has_wgmma(const struct program_options *o); // products by warpgroups
 bool plan_is_cpu(const struct program_options *o);

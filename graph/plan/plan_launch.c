@@ -7,6 +7,8 @@
 #include <inttypes.h>
 
 unsigned plan_multiprocessors(const struct program_options *o) {
+  if (o->multiprocessors)
+    return o->multiprocessors;
   const struct target *t = o->target ? target_find(str_from(o->target)) : NULL;
   return t ? machine_of(t)->multiprocessors : 132;
 }

@@ -13,7 +13,18 @@ struct candidate {
   double rate;          // TFLOP/s of a full device, in half precision
 };
 
-// By wgmma, 16-bit operands.
+// By wgmma with operands of 16 bits through tensor descriptors, in a persistent kernel.
+static const struct candidate by_descriptors[] = {
+    {128, 256, 64, 8, 4, 1, 735}, {256, 128, 64, 8, 4, 1, 725}, {128, 128, 64, 8, 6, 1, 712},
+    {64, 256, 64, 4, 4, 1, 690},  {64, 128, 64, 4, 4, 2, 655},  {64, 64, 64, 4, 4, 3, 380},
+};
+
+// The same of two products with a common operand.
+static const struct candidate pairs_by_descriptors[] = {
+    {128, 128, 64, 8, 4, 1, 690},
+};
+
+// By wgmma, 16-bit operands by pointers.
 static const struct candidate by_wgmma[] = {
     {128, 256, 64, 8, 3, 1, 725},
     {256, 128, 64, 8, 3, 1, 690},
@@ -68,35 +79,46 @@ static const struct candidate doubles[] = {
     {16, 16, 64, 4, 3, 8, 6},
 };
 
-struct candidates {
+enum { MOST_TABLES = 2 };
+struct table {
   const struct candidate *at;
   size_t count;
-  const struct candidate *first; // come before them
-  size_t first_count;
+  bool has_descriptors;
 };
 
-static const struct candidate *candidate_at(const struct candidates *l, size_t i) {
-  return i < l->first_count ? &l->first[i] : &l->at[i - l->first_count];
+// Tables in order of preference; the last candidate fits everything.
+struct candidates {
+  struct table tables[MOST_TABLES];
+  unsigned count;
+};
+
+static void add_table(struct candidates *l, const struct candidate *at, size_t count) {
+  assert(l->count < MOST_TABLES);
+  l->tables[l->count++] = (struct table){.at = at, .count = count};
 }
+#define ADD_TABLE(l, table) add_table(l, table, COUNT_OF(table))
 
 static struct candidates candidates_of(const struct product_shape *s,
                                        const struct program_options *o) {
-  if (s->dtype == DTYPE_F64)
-    return (struct candidates){.at = doubles, .count = COUNT_OF(doubles)};
-  if (s->dtype == DTYPE_F32)
-    return (struct candidates){.at = singles, .count = COUNT_OF(singles)};
-  if (s->is_gathered)
-    return (struct candidates){.at = gathered, .count = COUNT_OF(gathered)};
-  bool wgmma = plan_has_wgmma(o) && dtype_bits(s->dtype) == 16;
-  if (s->products > 1)
-    return (struct candidates){.at = pairs,
-                               .count = COUNT_OF(pairs),
-                               .first = pairs_by_wgmma,
-                               .first_count = wgmma ? COUNT_OF(pairs_by_wgmma) : 0};
-  return (struct candidates){.at = half_precision,
-                             .count = COUNT_OF(half_precision),
-                             .first = by_wgmma,
-                             .first_count = wgmma ? COUNT_OF(by_wgmma) : 0};
+  struct candidates l = {0};
+  bool is_pair = s->products > 1;
+  if (s->dtype == DTYPE_F64) {
+    ADD_TABLE(&l, doubles);
+  } else if (s->dtype == DTYPE_F32) {
+    ADD_TABLE(&l, singles);
+  } else if (s->is_gathered) {
+    ADD_TABLE(&l, gathered);
+  } else {
+    bool wgmma = plan_has_wgmma(o) && dtype_bits(s->dtype) == 16;
+    if (wgmma && s->has_tiles) { // faster than the same blocks by pointers in all measurements
+      is_pair ? ADD_TABLE(&l, pairs_by_descriptors) : ADD_TABLE(&l, by_descriptors);
+      l.tables[0].has_descriptors = true;
+    } else if (wgmma) {
+      is_pair ? ADD_TABLE(&l, pairs_by_wgmma) : ADD_TABLE(&l, by_wgmma);
+    }
+    is_pair ? ADD_TABLE(&l, pairs) : ADD_TABLE(&l, half_precision);
+  }
+  return l;
 }
 
 static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -124,9 +146,20 @@ static bool is_too_much(const struct candidate *c, const struct product_shape *s
   return per_thread * s->products > 128;
 }
 
+// Starting programs, loading tiles of the epilogue and storing blocks, in microseconds: a
+// multiprocessor computes `each` blocks. A persistent kernel starts once; its epilogue is hidden
+// only behind the loops of other programs.
+static double overhead(const struct candidate *c, const struct product_shape *s, double each,
+                       bool is_persistent) {
+  double waves = ceil(each / c->side_by_side);
+  double sums = (double)c->m * c->n / (c->warps * 32) / 64; // of a thread
+  double starting = is_persistent ? 1.5 + 0.45 * sums * waves : 1.5 * waves;
+  return starting + s->tiles * sums * each;
+}
+
 // The estimated time of the product in microseconds.
 static double duration(const struct candidate *c, const struct product_shape *s, unsigned split,
-                       unsigned multiprocessors) {
+                       unsigned multiprocessors, bool is_persistent) {
   int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch * split;
   unsigned block_k = candidate_k(c, s);
   double iterations = (double)cdiv(cdiv(s->k, split), block_k);
@@ -138,7 +171,7 @@ static double duration(const struct candidate *c, const struct product_shape *s,
   double scale = dtype_bits(s->dtype) == 8 ? 1.8 : 1;
   double flops = 2.0 * c->m * c->n * block_k * iterations * s->products * multiprocessors;
   double computing = each * flops / (c->rate * scale * full * 1e6);
-  double starting = 1.5 * ceil(each / c->side_by_side);
+  double starting = overhead(c, s, each, is_persistent);
   double bytes =
       dtype_bits(s->dtype) / 8.0 * (double)s->batch *
           ((double)s->m * (double)s->k + (double)s->products * (double)s->n * (double)s->k) +
@@ -173,39 +206,47 @@ static unsigned group_of(const struct product_shape *s, unsigned block_m, unsign
   return rows < 8 ? plan_power_of_two(rows, 1, 8) : 8;
 }
 
+struct choice {
+  const struct candidate *best;
+  unsigned split;
+  bool has_descriptors;
+  double time;
+};
+
+// Compares the candidate, with k split in up to 32 parts, with the best one so far.
+static void consider(struct choice *x, const struct table *t, const struct candidate *c,
+                     bool is_last, const struct product_shape *s, const struct program_options *o) {
+  bool fits = !is_oversized(c, s) && !is_too_much(c, s);
+  if (!fits && (!is_last || x->best))
+    return;
+  if (plan_is_cpu(o) && (unsigned)c->m * c->n > 64 * 64)
+    return; // unrolled code per element would be too large
+  unsigned most = t->has_descriptors ? 1 : 32;
+  for (unsigned split = 1; split <= most; split *= 2) {
+    if (!may_split(c, s, split, o))
+      continue;
+    double time = duration(c, s, split, plan_multiprocessors(o), t->has_descriptors);
+    if (!x->best || time < x->time)
+      *x = (struct choice){c, split, t->has_descriptors, time};
+  }
+}
+
 struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {
   struct candidates list = candidates_of(s, o);
-  unsigned multiprocessors = plan_multiprocessors(o);
-  const struct candidate *best = NULL;
-  unsigned best_split = 1;
-  double least = HUGE_VAL;
-  size_t count = list.first_count + list.count;
-  for (size_t i = 0; i < count; i++) {
-    const struct candidate *c = candidate_at(&list, i);
-    bool is_last = i + 1 == count;
-    if ((is_oversized(c, s) || is_too_much(c, s)) && !is_last)
-      continue;
-    if (plan_is_cpu(o) && (unsigned)c->m * c->n > 64 * 64)
-      continue; // unrolled code per element would be too large
-    for (unsigned split = 1; split <= 32; split *= 2) {
-      double time = may_split(c, s, split, o) && !(is_last && best && is_oversized(c, s))
-                        ? duration(c, s, split, multiprocessors)
-                        : HUGE_VAL;
-      if (time < least) {
-        least = time;
-        best = c;
-        best_split = split;
-      }
-    }
-  }
-  unsigned block_k = candidate_k(best, s);
+  struct choice x = {0};
+  for (unsigned t = 0; t < list.count; t++)
+    for (size_t i = 0; i < list.tables[t].count; i++)
+      consider(&x, &list.tables[t], &list.tables[t].at[i],
+               t + 1 == list.count && i + 1 == list.tables[t].count, s, o);
+  const struct candidate *best = x.best;
   return (struct product_plan){.block_m = best->m,
                                .block_n = best->n,
-                               .block_k = block_k,
+                               .block_k = x.has_descriptors ? best->k : candidate_k(best, s),
                                .group_m = group_of(s, best->m, best->n),
-                               .split_k = best_split,
+                               .split_k = x.split,
                                .num_warps = best->warps,
-                               .num_stages = best->stages};
+                               .num_stages = best->stages,
+                               .resident = x.has_descriptors ? best->side_by_side : 0};
 }
 
 // ---- tuning space ----
@@ -222,7 +263,7 @@ const char *product_space(struct arena *a, const struct expr *const extents[3],
   if (!splits) // else the partial results have this block size
     space_put_blocks(&out, "BLOCK_K", extents[2], p->block_k, k, 4 * k);
   space_put_powers(&out, "num_warps", p->num_warps, 4, plan_is_cpu(o) ? 4 : 8);
-  strbuf_printf(&out, ", num_stages=%s", plan_is_cpu(o) ? "" : "2,3,4,5");
+  strbuf_printf(&out, ", num_stages=%s", plan_is_cpu(o) ? "" : p->resident ? "3,4,5,6" : "2,3,4,5");
   if (plan_is_cpu(o))
     strbuf_printf(&out, "%u", p->num_stages);
   return space_end(a, &out);

@@ -39,6 +39,25 @@ static void find_shape(struct exprs *x, struct product *g) {
       scalar_loads(g->r->stages.at[i]->body, count_tile, g);
 }
 
+static struct product_tile operand_tile(struct planner *pl, struct product *g,
+                                        const struct scalar *v, const struct expr *axis) {
+  return product_tile_of_operand(pl, batch_value(pl->s, pl->x, g->batch, v), g->dtype, axis, g->k);
+}
+
+// The descriptors of a map exist before the kernel runs: their sizes are not 0.
+static void find_tiles(struct planner *pl, struct product *g) {
+  bool all = !g->is_batched && axis_extent(g->k)->lo >= 1;
+  for (unsigned i = 0; i < g->count; i++) {
+    g->a[i] = operand_tile(pl, g, g->stages[i]->a, g->m);
+    g->b[i] = operand_tile(pl, g, g->stages[i]->b, g->n);
+    all = all && g->a[i].buffer && g->b[i].buffer;
+  }
+  g->shape.has_tiles = all;
+  g->stores = arena_array(pl->arena, struct product_tile, g->epilogue.writes.len + 1);
+  for (size_t i = 0; i < g->epilogue.writes.len; i++)
+    g->stores[i] = product_tile_of_store(pl, &g->epilogue.writes.at[i], g->m, g->n);
+}
+
 static bool take_stages(struct product *g) {
   for (size_t i = 0; i < g->r->stages.len; i++) {
     const struct stage *s = g->r->stages.at[i];
@@ -128,12 +147,21 @@ static void note_accesses(struct planner *pl, struct kernel_plan *k) {
     access_write(&w, &g->epilogue.writes.at[i]);
 }
 
+// Programs for all blocks; of a persistent kernel, as many as multiprocessors hold.
+static const struct expr *programs_of(struct planner *pl, const struct product *g,
+                                      const struct expr *block_m, const struct expr *block_n) {
+  struct exprs *x = pl->x;
+  const struct expr *blocks = expr_mul(x, expr_cdiv(x, axis_extent(g->m), block_m),
+                                       expr_cdiv(x, axis_extent(g->n), block_n));
+  int64_t most = (int64_t)g->plan.resident * plan_multiprocessors(pl->o);
+  return g->plan.resident ? expr_min(x, blocks, expr_const(x, most)) : blocks;
+}
+
 static struct kernel_plan *kernel_of(struct planner *pl, const struct product *g,
                                      enum product_step step, const char *suffix, unsigned block_m,
                                      unsigned block_n, unsigned group_m) {
   struct kernel_plan *k = plan_kernel(pl->p, KERNEL_PRODUCT, g->r, suffix);
   struct product_kernel *kernel = arena_new(pl->arena, struct product_kernel);
-  struct exprs *x = pl->x;
   *kernel = (struct product_kernel){g, step, block_m, block_n, group_m};
   k->product = kernel;
   const struct expr *m = plan_constant(pl->p, k, "BLOCK_M", block_m),
@@ -142,11 +170,11 @@ static struct kernel_plan *kernel_of(struct planner *pl, const struct product *g
     plan_constant(pl->p, k, "BLOCK_K", g->plan.block_k);
   if (group_m > 1)
     plan_constant(pl->p, k, "GROUP_M", group_m);
-  k->grid[0] = expr_mul(x, expr_cdiv(x, axis_extent(g->m), m), expr_cdiv(x, axis_extent(g->n), n));
+  k->grid[0] = programs_of(pl, g, m, n);
   k->grid[1] = axis_extent(g->batch);
-  k->grid[2] = step == PRODUCT_PARTS ? expr_const(x, g->plan.split_k) : NULL;
+  k->grid[2] = step == PRODUCT_PARTS ? expr_const(pl->x, g->plan.split_k) : NULL;
   if (g->folds_batch && step != PRODUCT_SUM) {
-    k->grid[0] = expr_mul(x, k->grid[0], k->grid[1]);
+    k->grid[0] = expr_mul(pl->x, k->grid[0], k->grid[1]);
     k->grid[1] = NULL;
   }
   note_accesses(pl, k);
@@ -191,11 +219,12 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   g->rounds = o->rounds;
   if (!take_stages(g))
     return false;
+  plan_epilogue(pl, g);
   find_shape(pl->x, g);
+  find_tiles(pl, g);
   g->plan = product_choose(&g->shape, o);
   assert(is_pow2(g->plan.block_m) && is_pow2(g->plan.block_n) && is_pow2(g->plan.block_k));
   assert(g->plan.split_k >= 1 && g->plan.group_m >= 1);
-  plan_epilogue(pl, g);
   bool splits = g->plan.split_k > 1, sums_later = false;
   if (splits)
     create_parts(pl, g);
@@ -209,7 +238,7 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   k->num_warps = g->plan.num_warps;
   k->num_stages = g->plan.num_stages;
   k->space = product_space(pl->arena, extents, &g->shape, &g->plan, o);
-  if (dtype_bits(g->dtype) <= 16)
+  if (dtype_bits(g->dtype) <= 16 && !g->plan.resident) // more warps would leave registers to spill
     k->sums.tiles = g->count;
   plan_launch(p, k);
   if (sums_later)

@@ -3,7 +3,7 @@
 #ifndef TILE_GRAPH_PLAN_PRODUCT_H
 #define TILE_GRAPH_PLAN_PRODUCT_H
 
-#include "graph/plan/plan.h"
+#include "graph/plan/product_tiles.h"
 
 // The input of the choice of blocks, for likely sizes.
 struct product_shape {
@@ -13,6 +13,7 @@ struct product_shape {
   unsigned tiles;    // block-sized tiles that the epilogue loads
   bool is_gathered;  // an operand or its offsets are computed: registers per element
   bool may_split;    // k, over programs
+  bool has_tiles;    // all operands are matrices that tensor descriptors describe
 };
 
 struct product_plan {
@@ -20,6 +21,9 @@ struct product_plan {
   unsigned group_m;
   unsigned split_k; // programs per block along k; a second kernel adds their sums
   unsigned num_warps, num_stages;
+  // A persistent kernel, whose operands are loaded through tensor descriptors: so many programs per
+  // multiprocessor compute all blocks. 0: a program for each block, and loads by pointers.
+  unsigned resident;
 };
 
 enum { MOST_PRODUCTS = 4 };
@@ -39,6 +43,8 @@ struct product {
   struct buffer *parts;    // partial sums: [part, batch, m, n]
   const struct expr *part_offset;
   struct region_parts epilogue;
+  struct product_tile a[MOST_PRODUCTS], b[MOST_PRODUCTS]; // the stages' operands
+  struct product_tile *stores;                            // the epilogue's writes
 };
 
 // A kernel of a product: the whole product, partial sums over parts of k, or their sum.

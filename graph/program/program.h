@@ -111,6 +111,7 @@ struct program {
 struct program_options {
   const char *target;       // as in --target; blocks are chosen for it
   bool rounds, keeps_apart; // rounds: the graph keeps its casts
+  unsigned multiprocessors; // of the device; 0: of a typical one of the target
   bool bounds_parts;        // products split along k may use at most
   int64_t parts_bytes;      // this much memory for partial results
 };

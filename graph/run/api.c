@@ -36,7 +36,7 @@ tile_program *program_handle_create(void) {
 }
 
 tile_status program_handle_load(tile_program *p, struct graph *g, tile_device *device) {
-  struct program_options options = {.target = device_target(device)};
+  struct program_options options = program_options_of(device);
   p->device = device;
   p->program = program_compile(g, &options);
   if (!p->program)

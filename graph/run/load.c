@@ -67,6 +67,15 @@ tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *
   return TILE_OK;
 }
 
+struct program_options program_options_of(tile_device *device) {
+  struct program_options o = {.target = device_target(device)};
+  tile_device_properties properties;
+  bool is_known = tile_device_get_properties(device, &properties) == TILE_OK;
+  if (is_known && !properties.is_cpu && properties.driver_version && properties.multiprocessors > 0)
+    o.multiprocessors = (unsigned)properties.multiprocessors; // not of a simulation
+  return o;
+}
+
 // ---- all kernels ----
 
 struct loading {

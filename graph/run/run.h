@@ -8,6 +8,9 @@
 // The seed of tl.rand for random operator number `which`.
 uint64_t program_seed(uint64_t seed, uint32_t which);
 
+// How programs for the device are planned.
+struct program_options program_options_of(tile_device *device);
+
 struct loaded_program;
 struct tensor_view { // device memory of the caller
   void *data;

@@ -15,6 +15,7 @@ static void put_bindings(const struct compile_request *r, struct strbuf *out) {
     wire_put(out, b->kind);
     wire_put(out, b->dtype);
     wire_put(out, b->divisible_by);
+    wire_put(out, b->is_unaligned);
     wire_put(out, b->is_one);
     wire_put_text(out, b->text);
   }
@@ -29,6 +30,7 @@ static void get_bindings(struct wire_reader *r, struct arena *a, struct compile_
     b->kind = (enum lang_binding_kind)wire_get(r);
     b->dtype = (enum dtype)wire_get(r);
     b->divisible_by = (uint32_t)wire_get(r);
+    b->is_unaligned = wire_get(r) != 0;
     b->is_one = wire_get(r) != 0;
     b->text = wire_get_text(r, a);
     r->failed |= !b->name || b->kind > BIND_CONSTANT;

@@ -34,12 +34,14 @@ static void build_kernel(struct eval *e, struct kernel *k) {
 
 static MlirAttribute param_attrs(struct eval *e, const struct kernel_param *p) {
   struct ir_context *c = e->c;
-  MlirNamedAttribute attrs[4];
+  MlirNamedAttribute attrs[5];
   intptr_t n = 0;
   attrs[n++] = named_attr(c, "tile.name", attr_str(c, p->name));
   attrs[n++] = named_attr(c, "tile.dtype", attr_str(c, dtype_name(p->type.dtype)));
   if (p->divisible_by > 1)
     attrs[n++] = named_attr(c, "tile.divisibility", attr_i32(c, (int32_t)p->divisible_by));
+  if (p->is_unaligned)
+    attrs[n++] = named_attr(c, "tile.unaligned", mlirUnitAttrGet(c->mlir));
   if (p->type.is_const)
     attrs[n++] = named_attr(c, "tile.const", mlirUnitAttrGet(c->mlir));
   return mlirDictionaryAttrGet(c->mlir, n, attrs);

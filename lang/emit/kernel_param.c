@@ -92,6 +92,7 @@ static void bind_typed(struct eval *e, struct kernel_param *p) {
   check_type(e, p);
   p->is_one = b->kind == BIND_SCALAR && b->is_one && type_is_int(p->type);
   p->is_runtime = !p->is_one;
+  p->is_unaligned = b->is_unaligned;
   p->divisible_by =
       b->divisible_by > p->declared->divisible_by ? b->divisible_by : p->declared->divisible_by;
 }

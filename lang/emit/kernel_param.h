@@ -18,6 +18,7 @@ struct kernel_param {
   bool is_one; // a constant of its type: specialisation must not change what the kernel computes
   struct type type;
   uint32_t divisible_by;
+  bool is_unaligned; // a pointer: known to be no multiple of 16 bytes
   struct value constant;
 };
 

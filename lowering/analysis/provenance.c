@@ -125,3 +125,23 @@ int pointer_argument(struct ir_context *c, MlirValue ptr) {
   }
   return s.lost ? -1 : s.argument;
 }
+
+static bool is_within(MlirOperation op, MlirOperation func) {
+  while (!mlirOperationIsNull(op) && !mlirOperationEqual(op, func))
+    op = mlirOperationGetParentOperation(op);
+  return !mlirOperationIsNull(op);
+}
+
+bool pointer_is_unaligned(struct ir_context *c, MlirOperation kernel, MlirOperation user,
+                          MlirValue ptr) {
+  if (mlirOperationIsNull(kernel))
+    return false;
+  MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0));
+  intptr_t count = mlirBlockGetNumArguments(entry);
+  int from = is_within(user, kernel) ? pointer_argument(c, ptr) : -1; // -1: any argument
+  for (intptr_t i = 0; i < count; i++)
+    if ((from < 0 || from == i) &&
+        !mlirAttributeIsNull(func_arg_attr(kernel, (unsigned)i, "tile.unaligned")))
+      return true;
+  return false;
+}

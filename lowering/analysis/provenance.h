@@ -10,4 +10,9 @@
 // memory, from an integer, or from more than one argument.
 int pointer_argument(struct ir_context *c, MlirValue ptr);
 
+// Whether `ptr`, an operand of `user`, may be derived from an argument of `kernel` that is known to
+// be no multiple of 16 bytes (tile.unaligned).
+bool pointer_is_unaligned(struct ir_context *c, MlirOperation kernel, MlirOperation user,
+                          MlirValue ptr);
+
 #endif

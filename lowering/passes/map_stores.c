@@ -48,19 +48,32 @@ static MlirType part_type(struct ir_context *c, MlirType tile, int64_t columns) 
   return part;
 }
 
-void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation module,
-                     struct builder *b, const struct kernel_map *maps, uint32_t room) {
-  room /= s->at.len ? (uint32_t)s->at.len : 1;
+static uint32_t part_bytes(struct ir_context *c, const struct map_store *x) {
+  return (uint32_t)(tensor_numel(x->part) * type_bits(c, element_type(x->part)) / 8);
+}
+
+uint32_t map_stores_choose(struct map_stores *s, struct ir_context *c) {
+  uint32_t least = 0;
   for (size_t i = 0; i < s->at.len; i++) {
     struct map_store *x = &s->at.at[i];
     MlirType tile = value_type(x->op);
     struct encoding e = buffer_encoding(c, tile);
     x->part = part_type(c, tile, e.nvmma.swizzle * 8 / e.nvmma.element_bits);
-    bool is_cut = !mlirTypeIsNull(x->part);
-    x->part = is_cut ? x->part : tile;
-    uint32_t bytes = (uint32_t)(tensor_numel(x->part) * e.nvmma.element_bits / 8);
-    x->buffer_count = is_cut && bytes * MAP_STORE_BUFFERS <= room ? MAP_STORE_BUFFERS : 1;
+    x->part = mlirTypeIsNull(x->part) ? tile : x->part;
     x->parts = (unsigned)(tensor_dim(tile, 1) / tensor_dim(x->part, 1));
+    least += part_bytes(c, x);
+  }
+  return least;
+}
+
+void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation module,
+                     struct builder *b, const struct kernel_map *maps, uint32_t room) {
+  room /= s->at.len ? (uint32_t)s->at.len : 1;
+  for (size_t i = 0; i < s->at.len; i++) {
+    struct map_store *x = &s->at.at[i];
+    struct encoding e = buffer_encoding(c, value_type(x->op));
+    bool has_room = part_bytes(c, x) * MAP_STORE_BUFFERS <= room;
+    x->buffer_count = x->parts > 1 && has_room ? MAP_STORE_BUFFERS : 1;
     x->map = map_for_buffer(c, module, maps[op_attr_int(x->op, "map", 0)], &e);
     b->loc = mlirOperationGetLocation(x->op);
     for (unsigned k = 0; k < x->buffer_count; k++)

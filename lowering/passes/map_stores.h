@@ -36,6 +36,8 @@ struct map_stores {
 // `map` with the swizzle and the box of a buffer: rows of one swizzle. Its number in the module.
 uint32_t map_for_buffer(struct ir_context *c, MlirOperation module, struct kernel_map map,
                         const struct encoding *buffer);
+// Chooses the parts. Returns the bytes of shared memory that all stores take at least.
+uint32_t map_stores_choose(struct map_stores *s, struct ir_context *c);
 // Makes the buffers at `b`, in front of all stores. maps: by the numbers in the ops. room: bytes of
 // shared memory for all of them; a store takes at least one buffer.
 void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation module,

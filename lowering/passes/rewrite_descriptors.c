@@ -10,11 +10,13 @@
 //   %k = (-%i <= range(0, M) < %m - %i)[:, None] & (-%j <= range(0, N) < %n - %j)[None, :]
 //   %t = load(%b, %k)
 //
-// The base is aligned to 16 bytes, the strides are multiples of it: an addition of zero with the
+// The base is aligned to 16 bytes (but for arguments that the launch knows not to be: tile.unaligned),
+// the strides are multiples of it: an addition of zero with the
 // attribute tile.divisibility says so where the descriptor is used, and nowhere else. A size that
 // is also a stride, as in a dense tensor, has that fact too: its mask does not cut vectors.
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
+#include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
 #include "mlir-dialects/descriptor.h"
 
@@ -27,6 +29,7 @@ struct access {
 
 struct rewriter {
   struct ir_context *c;
+  MlirOperation kernel;
   struct arena *scratch;
   struct axis_analysis *axis;
   VEC(struct access) accesses;
@@ -81,7 +84,9 @@ static struct block block_of(struct rewriter *r, const struct access *x) {
   MlirType type = mlirValueGetType(tile);
   int32_t bytes = (int32_t)type_bits(r->c, element_type(type)) / 8;
   k.i64 = mlir_of_dtype(r->c, DTYPE_I64);
-  k.base = multiple_of(&k.b, OP_TILE_ADDPTR, k.a.of.base, DESCRIPTOR_ALIGNMENT);
+  k.base = pointer_is_unaligned(r->c, r->kernel, x->op, k.a.of.base)
+               ? k.a.of.base
+               : multiple_of(&k.b, OP_TILE_ADDPTR, k.a.of.base, DESCRIPTOR_ALIGNMENT);
   for (unsigned i = 0; i < k.rank; i++) {
     k.shape[i] = tensor_dim(type, i);
     if (i + 1 < k.rank)
@@ -250,6 +255,7 @@ static void rewrite(struct rewriter *r, const struct access *x) {
 enum pass_result pass_rewrite_descriptors(struct pass_context *p) {
   MlirOperation module = mlirModuleGetOperation(p->module);
   struct rewriter r = {.c = p->c, .scratch = p->scratch};
+  r.kernel = module_kernel(p->c, p->module);
   r.axis = axis_analyse(p->c, module, p->scratch);
   ir_walk(module, collect, &r);
   for (size_t i = 0; i < r.accesses.len; i++)

@@ -61,6 +61,7 @@ struct state {
   VEC(MlirOperation) loads, copies; // in program order
   VEC(struct ring) rings;
   struct map_stores stores;
+  uint32_t store_bytes; // at least
   bool has_many_accumulators;
   struct kernel_map *maps; // of the loads and stores
 };
@@ -113,7 +114,7 @@ static int32_t slots_for(struct state *s, MlirOperation load) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < s->loads.len; i++)
     bytes += tile_bytes(s, s->loads.at[i]);
-  unsigned most = ring_slots_that_fit(s->p->target, bytes);
+  unsigned most = ring_slots_that_fit(s->p->target, bytes, s->store_bytes);
   stages = stages < most ? stages : most;
   return (int32_t)(stages < LEAST_RING_SLOTS ? LEAST_RING_SLOTS : stages);
 }
@@ -333,17 +334,33 @@ static void drain_ring(struct state *s, const struct ring *r) {
 
 // ---- registers ----
 
+static bool continues_sum(struct state *s, MlirOperation dot) {
+  MlirOperation from = value_def(mlirOperationGetOperand(dot, 2));
+  return !mlirOperationIsNull(from) && op_is(s->c, from, OP_TILE_DOT);
+}
+
+// Accumulators of all products in the block: a thread has them at once.
+static unsigned accumulators(struct state *s, MlirBlock block) {
+  unsigned count = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (op_is(s->c, op, OP_TILE_DOT) && !continues_sum(s, op))
+      count += layout_registers(s->c, mlirValueGetType(mlirOperationGetResult(op, 0)));
+  return count;
+}
+
 static bool sees_many(MlirOperation op, void *user) {
   struct state *s = user;
-  s->has_many_accumulators |=
-      op_is(s->c, op, OP_TILE_DOT) &&
-      layout_registers(s->c, mlirValueGetType(mlirOperationGetResult(op, 0))) > MANY_ACCUMULATORS;
+  s->has_many_accumulators |= op_is(s->c, op, OP_TILE_DOT) &&
+                              accumulators(s, mlirOperationGetBlock(op)) > MANY_ACCUMULATORS;
   return !s->has_many_accumulators;
 }
 
-// The registers that a thread of a CTA alone on its SM has at first.
+// The registers that a thread has at first: the given limit, or those of a CTA alone on its SM.
 static uint32_t entry_registers(struct state *s) {
-  return SM_REGISTERS / (32 * (s->p->num_warps + PRODUCER_WARPS)) / 8 * 8;
+  int64_t limit = op_attr_int(s->module, "tilegpu.max_registers", 0);
+  uint32_t all = SM_REGISTERS / (32 * (s->p->num_warps + PRODUCER_WARPS)) / 8 * 8;
+  return limit && limit < all ? (uint32_t)limit / 8 * 8 : all;
 }
 
 // The producer gives most of its share to the warps that compute. 0: every warp keeps its share.
@@ -396,13 +413,20 @@ static MlirBlock split(struct state *s, struct builder *b, MlirOperation first,
   return producer;
 }
 
+// CTAs that share a multiprocessor by the limit of registers.
+static uint32_t ctas_by_registers(struct state *s) {
+  uint32_t ctas = SM_REGISTERS / (32 * (s->p->num_warps + PRODUCER_WARPS)) / entry_registers(s);
+  return ctas ? ctas : 1;
+}
+
 // Shared memory that the rings leave, without that of barriers.
 static uint32_t room(struct state *s) {
-  enum { BARRIERS = 1024 };
-  uint64_t bytes = BARRIERS;
+  enum { BARRIERS = 256, SYSTEM = 1024 }; // SYSTEM: of each CTA
+  uint32_t ctas = ctas_by_registers(s);
+  uint64_t share = (s->p->target->shared_limit + SYSTEM) / ctas - SYSTEM, bytes = BARRIERS;
   for (size_t i = 0; i < s->rings.len; i++)
     bytes += (uint64_t)s->rings.at[i].bytes * (uint64_t)s->rings.at[i].ref.slots;
-  return bytes < s->p->target->shared_limit ? s->p->target->shared_limit - (uint32_t)bytes : 0;
+  return bytes < share ? (uint32_t)(share - bytes) : 0;
 }
 
 static void specialize(struct state *s) {
@@ -411,6 +435,7 @@ static void specialize(struct state *s) {
   int32_t registers = computing_registers(s);
   struct builder b = builder_before(s->c, first);
   take_maps(s);
+  s->store_bytes = map_stores_choose(&s->stores, s->c);
   for (size_t i = 0; i < s->loads.len; i++)
     add_load(s, &b, s->loads.at[i]);
   map_stores_open(&s->stores, s->c, s->module, &b, s->maps, room(s));
@@ -460,6 +485,7 @@ static void only_stores(struct state *s) {
   struct builder begin = builder_before(s->c, mlirBlockGetFirstOperation(entry));
   struct builder end = builder_before(s->c, mlirBlockGetTerminator(entry));
   take_maps(s);
+  s->store_bytes = map_stores_choose(&s->stores, s->c);
   map_stores_open(&s->stores, s->c, s->module, &begin, s->maps, room(s));
   map_stores_lower(&s->stores, s->c, &end);
 }

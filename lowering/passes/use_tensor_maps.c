@@ -38,6 +38,7 @@ struct state {
   MlirOperation kernel;
   VEC(MlirOperation) loads, stores;
   VEC(struct load) chosen;
+  uint64_t slot_bytes, store_bytes; // of all chosen loads; of stores, if they are not cut
   VEC(int) accessed; // arguments that other ops than these access; -1: unknown
   bool has_assembly; // with effects: it may have barriers of the CTA
 };
@@ -77,6 +78,10 @@ static MlirOperation product_of(struct state *s, MlirValue tile) {
 static bool is_in_loop(struct ir_context *c, MlirOperation op) {
   MlirOperation parent = mlirOperationGetParentOperation(op);
   return op_is(c, parent, OP_SCF_FOR);
+}
+
+static uint64_t block_bytes(struct state *s, MlirType block) {
+  return (uint64_t)tensor_numel(block) * type_bits(s->c, element_type(block)) / 8;
 }
 
 // NULL: the block is one that TMA copies and wgmma reads.
@@ -125,6 +130,10 @@ static const char *why_not(struct state *s, MlirOperation load) {
   return why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
 }
 
+static bool is_unaligned(struct state *s, MlirOperation op) {
+  return pointer_is_unaligned(s->c, s->kernel, op, mlirOperationGetOperand(op, 0));
+}
+
 // The map of the descriptor; its box and swizzle are chosen with the buffers (specialize_warps.c).
 static bool map_of(struct state *s, MlirOperation op, MlirType block, struct kernel_map *ret) {
   struct descriptor_access x;
@@ -157,6 +166,8 @@ static void choose(struct state *s, MlirOperation load) {
   struct load l = {.op = load};
   MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
   const char *why = why_not(s, load);
+  if (!why && is_unaligned(s, load))
+    why = "its base is not aligned to 16 bytes";
   if (!why && !map_of(s, load, block, &l.map))
     why = "the launch cannot compute its base, sizes and strides";
   if (why)
@@ -167,12 +178,10 @@ static void choose(struct state *s, MlirOperation load) {
 
 // Shared memory has two slots for each.
 static bool rings_fit(struct state *s) {
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < s->chosen.len; i++) {
-    MlirType block = mlirValueGetType(mlirOperationGetResult(s->chosen.at[i].op, 0));
-    bytes += (uint64_t)tensor_numel(block) * type_bits(s->c, element_type(block)) / 8;
-  }
-  bool fit = ring_slots_that_fit(s->p->target, bytes) >= LEAST_RING_SLOTS;
+  for (size_t i = 0; i < s->chosen.len; i++)
+    s->slot_bytes +=
+        block_bytes(s, mlirValueGetType(mlirOperationGetResult(s->chosen.at[i].op, 0)));
+  bool fit = ring_slots_that_fit(s->p->target, s->slot_bytes, 0) >= LEAST_RING_SLOTS;
   for (size_t i = 0; i < s->chosen.len && !fit; i++)
     explain(s, s->chosen.at[i].op, "shared memory does not hold two blocks of each load");
   return fit;
@@ -199,6 +208,13 @@ static bool may_be_accessed(struct state *s, MlirOperation store) {
   return false;
 }
 
+// Does the block have room beside the rings, if its layout does not let it be cut?
+static bool store_fits(struct state *s, MlirType block) {
+  uint64_t bytes = s->store_bytes + block_bytes(s, block);
+  return bytes < UINT32_MAX &&
+         ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)bytes) >= LEAST_RING_SLOTS;
+}
+
 static void rewrite_store(struct state *s, MlirOperation store) {
   struct descriptor_access x;
   struct kernel_map map;
@@ -208,12 +224,17 @@ static void rewrite_store(struct state *s, MlirOperation store) {
   const char *why = why_not_block(s, block);
   if (!why && may_be_accessed(s, store))
     why = "the kernel may access that memory otherwise";
+  if (!why && is_unaligned(s, store))
+    why = "its base is not aligned to 16 bytes";
+  if (!why && !store_fits(s, block))
+    why = "shared memory does not hold the block beside those that are loaded";
   if (!why && !map_of(s, store, block, &map))
     why = "the launch cannot compute its base, sizes and strides";
   if (why) {
     pass_remark(s->p, store, "descriptors", "stored without TMA: %s", why);
     return;
   }
+  s->store_bytes += block_bytes(s, block);
   struct builder b = builder_before(s->c, store);
   build_map_store(&b, module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map), x.value,
                   x.of.rank, x.offsets);

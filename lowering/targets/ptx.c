@@ -59,9 +59,9 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
   add_enum_attribute(e, LLVMAttributeFunctionIndex, "nounwind", 0);
   add_text_attribute(e, "nvvm.reqntid", arena_printf(e->arena, "%u", kernel_info_threads(info)));
   MlirOperation module = mlirOperationGetParentOperation(e->kernel);
-  // setmaxnreg needs to know the registers at entry; a limit replaces it (ptx_set_registers).
-  int64_t registers = op_attr_int(module, "tilegpu.max_registers",
-                                  op_attr_int(module, "tilegpu.entry_registers", 0));
+  // setmaxnreg needs to know the registers at entry: of those that the limit leaves, a multiple of 8.
+  int64_t registers = op_attr_int(module, "tilegpu.entry_registers",
+                                  op_attr_int(module, "tilegpu.max_registers", 0));
   if (registers)
     add_text_attribute(e, "nvvm.maxnreg", arena_printf(e->arena, "%d", (int)registers));
   LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry"));

@@ -108,11 +108,7 @@ void ptx_map_wait(struct emitter *e) {
   ptx_memory_asm(e, "cp.async.bulk.wait_group.read 0;", "", void_type(e), NULL, 0);
 }
 
-// With a limit of registers the shares of warps do not add up: setmaxnreg would wait forever.
 void ptx_set_registers(struct emitter *e, unsigned count, bool grows) {
-  MlirOperation module = mlirOperationGetParentOperation(e->kernel);
-  if (!mlirAttributeIsNull(op_attr(module, "tilegpu.max_registers")))
-    return;
   const char *text =
       arena_printf(e->arena, "setmaxnreg.%s.sync.aligned.u32 %u;", grows ? "inc" : "dec", count);
   LLVMValueRef call = ptx_memory_asm(e, text, "", void_type(e), NULL, 0);

@@ -349,7 +349,7 @@ static struct product_plan plan_of(enum dtype t, int64_t m, int64_t n, int64_t k
   return plan_of_several(t, m, n, k, 1);
 }
 
-// The blocks that were fastest on the device they are chosen for.
+// The blocks that were fastest on the device they are chosen for, by pointers.
 START_TEST(blocks_are_the_measured_best) {
   struct product_plan p = plan_of(DTYPE_BF16, 4096, 4096, 4096);
   ck_assert_uint_eq(p.block_m * p.block_n, 128 * 256);
@@ -362,6 +362,24 @@ START_TEST(blocks_are_the_measured_best) {
   p = plan_of_several(DTYPE_BF16, 4096, 11008, 4096, 2);
   ck_assert_uint_eq(p.block_m * p.block_n, 128 * 64);
   ck_assert_uint_eq(p.num_warps, 4);
+}
+END_TEST
+
+START_TEST(descriptors_have_blocks_of_their_own) {
+  struct product_shape s = {.batch = 1,
+                            .m = 8192,
+                            .n = 2304,
+                            .k = 768,
+                            .dtype = DTYPE_F16,
+                            .products = 1,
+                            .has_tiles = true};
+  struct product_plan p = product_choose(&s, &on_gpu);
+  ck_assert_uint_eq(p.block_m * p.block_n, 128 * 128);
+  ck_assert_uint_eq(p.resident, 1);
+  s.k = 40; // the rest of a block of k is zeros
+  ck_assert_uint_eq(product_choose(&s, &on_gpu).block_k, 64);
+  s.m = 12; // little to do: not for warpgroups
+  ck_assert_uint_eq(product_choose(&s, &on_gpu).resident, 0);
 }
 END_TEST
 
@@ -399,6 +417,78 @@ START_TEST(blocks_suit_every_size) {
 }
 END_TEST
 
+// ---- operands through tensor descriptors ----
+
+static const char *source_of(struct arena *a, const char *text) {
+  struct program *p = check_program(a, text, &on_gpu, "descriptors");
+  ck_assert_uint_eq(p->launches.len, 1);
+  return p->kernels.at[0]->source;
+}
+
+static bool has(const char *source, const char *part) { return strstr(source, part) != NULL; }
+
+// Each operand in both orders; the result as a block.
+START_TEST(matrices_in_any_order_have_descriptors) {
+  static const char *const loads[2][2] = {
+      {"a_tiles.load([m_first, k0])\n", "a_tiles.load([k0, m_first]).T\n"},
+      {"b_tiles.load([k0, n_first])\n", "b_tiles.load([n_first, k0]).T\n"}};
+  char text[1000];
+  bool ta = _i & 1, tb = _i & 2;
+  TEXT(HEAD "x: \"f16[%d, %d]\", w: \"f16[%d, %d]\"):\n" LINE
+            "y = torch.ops.aten.permute.default(x, [%s])\n" LINE
+            "v = torch.ops.aten.permute.default(w, [%s])\n" LINE
+            "p = torch.ops.aten.mm.default(y, v)\n" LINE "return (p,)\n",
+       ta ? 512 : 3072, ta ? 3072 : 512, tb ? 2048 : 512, tb ? 512 : 2048, ta ? "1, 0" : "0, 1",
+       tb ? "1, 0" : "0, 1");
+  struct arena *a = arena_create();
+  const char *source = source_of(a, text);
+  ck_assert_msg(has(source, loads[0][ta]) && has(source, loads[1][tb]), "%s", source);
+  ck_assert(has(source, "in tl.range(tl.program_id(0), blocks, tl.num_programs(0))"));
+  ck_assert(has(source, "out0_tiles.store([m_first, n_first], acc.to(tl.float16))"));
+  arena_destroy(a);
+}
+END_TEST
+
+static const struct {
+  const char *text, *has, *has_not;
+} forms[] = {
+    // a size that the launch knows; a part of a larger matrix
+    {HEAD "s0: \"Sym(s0)\", x: \"bf16[s0, 1536]\", w: \"bf16[512, 2048]\"):\n" LINE
+          "y = torch.ops.aten.slice.Tensor(x, 1, 1024, 1536)\n" LINE
+          "p = torch.ops.aten.mm.default(y, w)\n" LINE "return (p,)\n",
+     "tl.make_tensor_descriptor(in0 + 1024, [n0, 512], [1536, 1], ", "tl.load("},
+    // rows that do not begin at multiples of 16 bytes
+    {HEAD "x: \"f16[2048, 1028]\", w: \"f16[1028, 2048]\"):\n" LINE
+          "p = torch.ops.aten.mm.default(x, w)\n" LINE "return (p,)\n",
+     "tl.load(in0", "_tiles"},
+    // a part that does not begin there
+    {HEAD "x: \"f16[2048, 1536]\", w: \"f16[512, 2048]\"):\n" LINE
+          "y = torch.ops.aten.slice.Tensor(x, 1, 4, 516)\n" LINE
+          "p = torch.ops.aten.mm.default(y, w)\n" LINE "return (p,)\n",
+     "tl.load(in0", "_tiles"},
+    // the result is not: it goes to another order
+    {HEAD "x: \"f16[2048, 512]\", w: \"f16[512, 2048]\"):\n" LINE
+          "p = torch.ops.aten.mm.default(x, w)\n" LINE
+          "q = torch.ops.aten.permute.default(p, [1, 0])\n" LINE
+          "r = torch.ops.aten.clone.default(q, memory_format = torch.contiguous_format)\n" LINE
+          "return (r,)\n",
+     "tl.store(out0", "out0_tiles"},
+    // what the epilogue loads is on its way during the loop
+    {HEAD "x: \"f16[4096, 512]\", w: \"f16[512, 2048]\", r: \"f16[4096, 2048]\"):\n" LINE
+          "p = torch.ops.aten.mm.default(x, w)\n" LINE "q = torch.ops.aten.add.Tensor(p, r)\n" LINE
+          "return (q,)\n",
+     "v0 = tl.load(in2 + m * 2048 + n)\n        acc = tl.zeros", "tl.store("},
+};
+
+START_TEST(descriptors_where_memory_allows) {
+  struct arena *a = arena_create();
+  const char *source = source_of(a, forms[_i].text);
+  ck_assert_msg(has(source, forms[_i].has), "%s", source);
+  ck_assert_msg(!has(source, forms[_i].has_not), "%s", source);
+  arena_destroy(a);
+}
+END_TEST
+
 START_TEST(linear_and_gelu_is_one_kernel_on_the_gpu) {
   struct arena *a = arena_create();
   struct program *p = check_program(
@@ -417,9 +507,9 @@ START_TEST(linear_and_gelu_is_one_kernel_on_the_gpu) {
   struct exprs *x = p->regions->loops->exprs;
   const struct launch *l = &p->launches.at[0];
   ck_assert_ptr_eq(grid_value(x, l->grid_rule[0], k), l->grid[0]);
-  ck_assert_str_eq(
-      launch_grid_text(a, x, l),
-      "11007 // BLOCK_N + 4095 // BLOCK_M + (11007 // BLOCK_N)*(4095 // BLOCK_M) + 1,1,1");
+  ck_assert_str_eq(launch_grid_text(a, x, l),
+                   "min(11007 // BLOCK_N + 4095 // BLOCK_M + (11007 // BLOCK_N)*(4095 // BLOCK_M) "
+                   "+ 1, 132),1,1");
   arena_destroy(a);
 }
 END_TEST
@@ -450,8 +540,11 @@ int main(void) {
   suite_add_tcase(suite, c);
   c = tcase_create("blocks");
   tcase_add_test(c, blocks_are_the_measured_best);
+  tcase_add_test(c, descriptors_have_blocks_of_their_own);
   tcase_add_test(c, large_blocks_are_for_wgmma);
   tcase_add_test(c, blocks_suit_every_size);
+  tcase_add_loop_test(c, matrices_in_any_order_have_descriptors, 0, 4);
+  tcase_add_loop_test(c, descriptors_where_memory_allows, 0, (int)COUNT_OF(forms));
   tcase_add_test(c, linear_and_gelu_is_one_kernel_on_the_gpu);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands and results of products as matrices in memory, which tensor descriptors describe: rows
+// at a constant distance, elements of a row side by side, 16-byte alignment of rows (PTX ISA,
+// "Tensor-memory access", restrictions of cuTensorMapEncodeTiled).
+#ifndef TILE_GRAPH_PLAN_PRODUCT_TILES_H
+#define TILE_GRAPH_PLAN_PRODUCT_TILES_H
+
+#include "graph/plan/plan.h"
+
+struct product_tile {
+  struct buffer *buffer;       // NULL: the elements are not such a matrix
+  const struct expr *start;    // of element (0, 0), in elements
+  const struct expr *row_axis; // the axis that a row's number stands for; the other one's elements
+  const struct expr *column_axis; // are side by side
+  const struct expr *stride;      // from row to row, in elements
+};
+
+// `v`, an operand of type `t`, over axes `x` and `y`, in either order.
+struct product_tile product_tile_of_operand(struct planner *pl, const struct scalar *v,
+                                            enum dtype t, const struct expr *x,
+                                            const struct expr *y);
+// A store over axes `m` (rows) and `n`.
+struct product_tile product_tile_of_store(struct planner *pl, const struct write_part *w,
+                                          const struct expr *m, const struct expr *n);
+
+#endif
