@@ -19,11 +19,6 @@ static tile_status load_cpu(tile_kernel *k, struct jit_spec *spec, struct module
   return s == TILE_OK ? module_from_cpu(k->device, fn, &spec->info, NULL, NULL, ret) : s;
 }
 
-// The driver ignores setmaxnreg in code that it links (C7504).
-static bool is_linkable(const struct jit_spec *spec) {
-  return !strstr(spec->code.ptr, "setmaxnreg");
-}
-
 static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
   tile_status s = TILE_OK;
   pthread_mutex_lock(&k->lock);
@@ -33,7 +28,8 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
     enum assembly how = ASSEMBLY_OPTIMIZED;
     if (device_is_cpu(k->device))
       s = load_cpu(k, spec, &m);
-    else if (k->is_assembled_apart && device_assembles(k->device) && is_linkable(spec))
+    else if (k->is_assembled_apart && device_assembles(k->device) &&
+             module_may_be_apart(spec->code.ptr))
       s = jit_assemble(k, spec, k->first_assembly, &how, &m);
     else
       s = k->is_kept_only ? jit_not_kept(k)

@@ -47,6 +47,8 @@ tile_status module_assemble(tile_device *device, const char *ptx, size_t size, e
   return device->ops->assemble(device, ptx, size, how, ret_code, ret_size);
 }
 
+bool module_may_be_apart(const char *ptx) { return !strstr(ptx, "setmaxnreg"); }
+
 tile_status module_from_cpu(tile_device *device, cpu_kernel_fn fn, const struct kernel_info *info,
                             void (*release)(void *user), void *user, struct module **ret) {
   if (!device->is_cpu)

@@ -24,6 +24,8 @@ enum assembly { ASSEMBLY_OPTIMIZED, ASSEMBLY_TIER1 };
 // TILE_COMPILE_ERROR with the assembler's log.
 tile_status module_assemble(tile_device *device, const char *ptx, size_t size, enum assembly how,
                             void **ret_code, size_t *ret_size);
+// Whether that PTX may be assembled apart from loading it: the driver then ignores setmaxnreg (C7504).
+bool module_may_be_apart(const char *ptx);
 // From CPU code that the caller keeps alive; calls `release(user)` when the module is destroyed.
 tile_status module_from_cpu(tile_device *device, cpu_kernel_fn fn, const struct kernel_info *info,
                             void (*release)(void *user), void *user, struct module **ret);

@@ -133,12 +133,12 @@ static void mark_bad(struct candidate *c, enum tune_outcome outcome, const char 
   snprintf(c->reason, sizeof c->reason, "%s", reason);
 }
 
-// Assembles PTX to a cubin; other code is unchanged.
+// Assembles PTX to a cubin where this may be done apart from loading; other code is unchanged.
 static tile_status assemble(struct server *s, struct candidate *c) {
   void *cubin;
   size_t size;
   bool is_ptx = c->size < 4 || memcmp(c->code, "\177ELF", 4) != 0;
-  if (s->bench.properties.is_cpu || !is_ptx)
+  if (s->bench.properties.is_cpu || !is_ptx || !module_may_be_apart(c->code))
     return TILE_OK;
   double start = clock_ms();
   tile_status status =
