@@ -212,6 +212,17 @@ static unsigned first_with(const struct product_tile *tiles, unsigned i) {
   return first;
 }
 
+enum { MOST_RESIDUAL_BYTES = 32 << 10 }; // a slot in shared memory that leaves operands theirs
+
+// The tile that is loaded through a descriptor, while the product is computed; NULL: none.
+static const struct scalar *residual_of(struct product_writer *w) {
+  const struct product *g = w->g;
+  if (!g->residual ||
+      g->plan.block_m * g->plan.block_n * dtype_bytes(g->residual->dtype) > MOST_RESIDUAL_BYTES)
+    return NULL;
+  return g->residual;
+}
+
 static void emit_descriptors(struct product_writer *w) {
   const struct product *g = w->g;
   for (unsigned i = 0; i < g->count; i++) {
@@ -225,6 +236,8 @@ static void emit_descriptors(struct product_writer *w) {
       emit_writes(w->e, g->stores[i].buffer);
       emit_descriptor(w->e, g, &g->stores[i], store_name(w, i));
     }
+  if (residual_of(w))
+    emit_descriptor(w->e, g, &g->residual_tile, "residual_tiles");
 }
 
 static void emit_tile_loop(struct product_writer *w) {
@@ -258,14 +271,14 @@ static void give_sum(struct product_writer *w, unsigned i) {
   emit_given_result(e, load, w->g->sum, w->g->rounds, sum_name(w, i), axes, w->level);
 }
 
-// Loads of the epilogue that nothing guards are issued before the loop over k, which hides their
-// latency: at most one as large as the block.
+// Other loads of the epilogue that nothing guards are issued before the loop over k, which hides
+// their latency: at most one as large as the block.
 static void load_early(struct product_writer *w, const struct scalar *v, unsigned *tiles) {
   if (v->kind == SCALAR_MASKED)
     return;
   for (unsigned i = 0; i < scalar_arity(v); i++)
     load_early(w, v->in[i], tiles);
-  if (v->kind != SCALAR_LOAD || region_maker(w->g->r, v->buffer))
+  if (v->kind != SCALAR_LOAD || region_maker(w->g->r, v->buffer) || v == residual_of(w))
     return;
   uint32_t axes = emit_index_axes(w->e, v->index), m = emit_index_axes(w->e, w->g->m),
            n = emit_index_axes(w->e, w->g->n);
@@ -280,6 +293,17 @@ static void emit_early_loads(struct product_writer *w) {
   emit_count_epilogue(w->e, parts);
   for (size_t i = 0; i < parts->writes.len; i++)
     load_early(w, parts->writes.at[i].body, &tiles);
+}
+
+static void load_residual(struct product_writer *w) {
+  const struct scalar *v = residual_of(w);
+  struct emitter *e = w->e;
+  if (!v)
+    return;
+  uint32_t axes = emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
+  emit_line(e, w->level, "tile = %s",
+            tile_load_text(e, w->g, &w->g->residual_tile, "residual_tiles", w->g->m));
+  emit_given(e, v, "tile", axes, w->level);
 }
 
 // Blocks of the results, by descriptors where they are matrices.
@@ -335,6 +359,7 @@ static void emit_persistent(struct product_writer *w) {
   write_result_axes(w);
   emit_early_loads(w);
   emit_tile_loop(w);
+  load_residual(w);
   for (unsigned i = 0; i < w->g->count; i++)
     give_sum(w, i);
   emit_tile_stores(w);

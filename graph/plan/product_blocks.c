@@ -148,13 +148,14 @@ static bool is_too_much(const struct candidate *c, const struct product_shape *s
 
 // Starting programs, loading tiles of the epilogue and storing blocks, in microseconds: a
 // multiprocessor computes `each` blocks. A persistent kernel starts once; its epilogue is hidden
-// only behind the loops of other programs.
+// only behind the loops of other programs. The tiles of small blocks are loaded meanwhile.
 static double overhead(const struct candidate *c, const struct product_shape *s, double each,
                        bool is_persistent) {
   double waves = ceil(each / c->side_by_side);
   double sums = (double)c->m * c->n / (c->warps * 32) / 64; // of a thread
-  double starting = is_persistent ? 1.5 + 0.45 * sums * waves : 1.5 * waves;
-  return starting + s->tiles * sums * each;
+  double starting = is_persistent ? 3.5 + 0.45 * sums * waves : 2 + 1.5 * waves;
+  double tile = is_persistent && c->m * c->n <= 128 * 128 ? 0.3 : 1;
+  return starting + s->tiles * tile * sums * each;
 }
 
 // The estimated time of the product in microseconds.

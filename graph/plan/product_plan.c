@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recursion is the algorithm: a value is an expression tree.
 // Regions around a matrix product. With few programs and a long k, k is split (split-K): each
 // program writes partial sums, and the last one of each block adds them up in order and computes
 // the epilogue. If that is much work for one program, a second kernel does it.
@@ -44,6 +45,21 @@ static struct product_tile operand_tile(struct planner *pl, struct product *g,
   return product_tile_of_operand(pl, batch_value(pl->s, pl->x, g->batch, v), g->dtype, axis, g->k);
 }
 
+// A load that needs no condition.
+static void find_residual(struct planner *pl, struct product *g, const struct scalar *v) {
+  if (v->kind == SCALAR_MASKED || g->residual)
+    return;
+  for (unsigned i = 0; i < scalar_arity(v); i++)
+    find_residual(pl, g, v->in[i]);
+  if (v->kind != SCALAR_LOAD || !v->buffer || region_maker(g->r, v->buffer))
+    return;
+  struct product_tile tile = product_tile_of_load(pl, v, g->m, g->n);
+  if (tile.buffer) {
+    g->residual = v;
+    g->residual_tile = tile;
+  }
+}
+
 // The descriptors of a map exist before the kernel runs: their sizes are not 0.
 static void find_tiles(struct planner *pl, struct product *g) {
   bool all = !g->is_batched && axis_extent(g->k)->lo >= 1;
@@ -54,6 +70,8 @@ static void find_tiles(struct planner *pl, struct product *g) {
   }
   g->shape.has_tiles = all;
   g->stores = arena_array(pl->arena, struct product_tile, g->epilogue.writes.len + 1);
+  for (size_t i = 0; i < g->epilogue.writes.len && all; i++)
+    find_residual(pl, g, g->epilogue.writes.at[i].body);
   for (size_t i = 0; i < g->epilogue.writes.len; i++)
     g->stores[i] = product_tile_of_store(pl, &g->epilogue.writes.at[i], g->m, g->n);
 }

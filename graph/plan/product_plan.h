@@ -45,6 +45,9 @@ struct product {
   struct region_parts epilogue;
   struct product_tile a[MOST_PRODUCTS], b[MOST_PRODUCTS]; // the stages' operands
   struct product_tile *stores;                            // the epilogue's writes
+  // A block-sized tile that the epilogue loads unconditionally, if it has a descriptor.
+  const struct scalar *residual;
+  struct product_tile residual_tile;
 };
 
 // A kernel of a product: the whole product, partial sums over parts of k, or their sum.

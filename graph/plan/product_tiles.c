@@ -49,6 +49,11 @@ struct product_tile product_tile_of_operand(struct planner *pl, const struct sca
   return tile.buffer ? tile : tile_of(pl, load->buffer, load->index, y, x);
 }
 
+struct product_tile product_tile_of_load(struct planner *pl, const struct scalar *load,
+                                         const struct expr *m, const struct expr *n) {
+  return tile_of(pl, load->buffer, load->index, m, n);
+}
+
 struct product_tile product_tile_of_store(struct planner *pl, const struct write_part *w,
                                           const struct expr *m, const struct expr *n) {
   return tile_of(pl, w->buffer, w->offset, m, n);

@@ -19,7 +19,10 @@ struct product_tile {
 struct product_tile product_tile_of_operand(struct planner *pl, const struct scalar *v,
                                             enum dtype t, const struct expr *x,
                                             const struct expr *y);
-// A store over axes `m` (rows) and `n`.
+// An element that a write's value loads, over axes `m` (rows) and `n`.
+struct product_tile product_tile_of_load(struct planner *pl, const struct scalar *load,
+                                         const struct expr *m, const struct expr *n);
+// A store over these axes.
 struct product_tile product_tile_of_store(struct planner *pl, const struct write_part *w,
                                           const struct expr *m, const struct expr *n);
 

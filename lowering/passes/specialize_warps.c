@@ -105,16 +105,24 @@ static uint64_t tile_bytes(struct state *s, MlirOperation load) {
   return (uint64_t)tensor_numel(t) * type_bits(s->c, element_type(t)) / 8;
 }
 
+// The most slots of rings of products: a block that no product reads has one slot.
+static unsigned most_slots(struct state *s) {
+  uint64_t products = 0, others = s->store_bytes;
+  for (size_t i = 0; i < s->loads.len; i++) {
+    MlirOperation load = s->loads.at[i];
+    bool is_operand = !mlirOperationIsNull(product_of(s, mlirOperationGetResult(load, 0)));
+    *(is_operand ? &products : &others) += tile_bytes(s, load);
+  }
+  return ring_slots_that_fit(s->p->target, products, (uint32_t)others);
+}
+
 // As many slots as the loop has stages, and as shared memory has room for.
 static int32_t slots_for(struct state *s, MlirOperation load) {
   bool asked;
   MlirOperation loop = op_loop_around(s->c, load); // null: it had one iteration
   unsigned stages = mlirOperationIsNull(loop) ? LEAST_RING_SLOTS
                                               : loop_stages(s->c, loop, s->p->num_stages, &asked);
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < s->loads.len; i++)
-    bytes += tile_bytes(s, s->loads.at[i]);
-  unsigned most = ring_slots_that_fit(s->p->target, bytes, s->store_bytes);
+  unsigned most = most_slots(s);
   stages = stages < most ? stages : most;
   return (int32_t)(stages < LEAST_RING_SLOTS ? LEAST_RING_SLOTS : stages);
 }
@@ -128,7 +136,7 @@ static struct ring *ring_for(struct state *s, MlirOperation load) {
       return r;
   }
   struct ring r = {.product = product, .ref.number = (int32_t)s->rings.len};
-  r.ref.slots = slots_for(s, load);
+  r.ref.slots = mlirOperationIsNull(product) ? 1 : slots_for(s, load);
   vec_push(s->p->scratch, &s->rings, r);
   return &s->rings.at[s->rings.len - 1];
 }

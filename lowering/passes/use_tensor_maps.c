@@ -7,9 +7,9 @@
 //
 // specialize-warps gives these loads to warps of their own. So the pass takes only loads of
 // products that wgmma computes, whose descriptor the launch can compute, and whose offsets and
-// control flow one thread can. All others are left to rewrite-descriptors. In a kernel with such
-// loads, blocks are stored in the same way (map_store), unless it accesses that memory in other
-// ways too.
+// control flow one thread can. In a kernel with such loads, the blocks that its epilogue loads come
+// in the same way, and blocks are stored so (map_store), unless it accesses that memory in other
+// ways too. All others are left to rewrite-descriptors.
 #include "base/vec.h"
 #include "lowering/analysis/chained_dots.h"
 #include "lowering/analysis/launch_value.h"
@@ -24,6 +24,7 @@
 enum {
   MAX_BOX = 256,    // elements of a dimension (cuTensorMapEncodeTiled)
   LEAST_ROWS = 8,   // that a swizzle permutes
+  GOOD_STAGES = 3,  // of products: what the epilogue loads leaves room for them
   LEAST_INNER = 32, // bytes: the narrowest swizzle
 };
 
@@ -38,10 +39,24 @@ struct state {
   MlirOperation kernel;
   VEC(MlirOperation) loads, stores;
   VEC(struct load) chosen;
-  uint64_t slot_bytes, store_bytes; // of all chosen loads; of stores, if they are not cut
+  // Of all products' loads; of other loads, and of stores if they are not cut.
+  uint64_t slot_bytes, other_bytes;
   VEC(int) accessed; // arguments that other ops than these access; -1: unknown
+  VEC(int) written;  // arguments that any op writes to
   bool has_assembly; // with effects: it may have barriers of the CTA
 };
+
+static void note_access(struct state *s, MlirOperation op) {
+  unsigned flags = op_flags(s->c, op);
+  bool calls = op_is(s->c, op, OP_FUNC_CALL);
+  if (!calls && !(flags & (OP_READ | OP_WRITE)))
+    return;
+  int at = calls ? -1 : pointer_argument(s->c, mlirOperationGetOperand(op, 0));
+  if (!op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
+    vec_push(s->p->scratch, &s->accessed, at);
+  if (calls || (flags & OP_WRITE))
+    vec_push(s->p->scratch, &s->written, at);
+}
 
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
@@ -51,11 +66,7 @@ static bool collect(MlirOperation op, void *user) {
     vec_push(s->p->scratch, &s->stores, op);
   if (op_is(s->c, op, OP_TILE_INLINE_ASM))
     s->has_assembly |= !op_is_pure(s->c, op);
-  if (op_is(s->c, op, OP_FUNC_CALL))
-    vec_push(s->p->scratch, &s->accessed, -1);
-  else if ((op_flags(s->c, op) & (OP_READ | OP_WRITE)) &&
-           !op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
-    vec_push(s->p->scratch, &s->accessed, pointer_argument(s->c, mlirOperationGetOperand(op, 0)));
+  note_access(s, op);
   return true;
 }
 
@@ -158,18 +169,35 @@ static bool map_of(struct state *s, MlirOperation op, MlirType block, struct ker
 
 // ---- loads ----
 
+// The producer runs ahead: what the kernel writes is not there yet.
+static bool may_be_written(struct state *s, MlirOperation load) {
+  int from = pointer_argument(s->c, mlirOperationGetOperand(load, 0));
+  for (size_t i = 0; i < s->written.len; i++)
+    if (from < 0 || s->written.at[i] < 0 || s->written.at[i] == from)
+      return true;
+  return false;
+}
+
 static void explain(struct state *s, MlirOperation load, const char *why) {
   pass_remark(s->p, load, "descriptors", "loaded without TMA: %s", why);
 }
 
+// NULL: the launch can make the load's map, *ret.
+static const char *why_no_map(struct state *s, MlirOperation load, struct kernel_map *ret) {
+  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
+  if (is_unaligned(s, load))
+    return "its base is not aligned to 16 bytes";
+  if (may_be_written(s, load))
+    return "the kernel may write that memory";
+  if (!map_of(s, load, block, ret))
+    return "the launch cannot compute its base, sizes and strides";
+  return NULL;
+}
+
 static void choose(struct state *s, MlirOperation load) {
   struct load l = {.op = load};
-  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
   const char *why = why_not(s, load);
-  if (!why && is_unaligned(s, load))
-    why = "its base is not aligned to 16 bytes";
-  if (!why && !map_of(s, load, block, &l.map))
-    why = "the launch cannot compute its base, sizes and strides";
+  why = why ? why : why_no_map(s, load, &l.map);
   if (why)
     explain(s, load, why);
   else
@@ -185,6 +213,51 @@ static bool rings_fit(struct state *s) {
   for (size_t i = 0; i < s->chosen.len && !fit; i++)
     explain(s, s->chosen.at[i].op, "shared memory does not hold two blocks of each load");
   return fit;
+}
+
+// Does a product read the tile, or its transpose?
+static bool feeds_product(struct state *s, MlirValue tile) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(tile); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (op_is(s->c, user, OP_TILE_DOT) ||
+        (op_is(s->c, user, OP_TILE_TRANS) && feeds_product(s, mlirOperationGetResult(user, 0))))
+      return true;
+  }
+  return false;
+}
+
+// A block of the epilogue has one slot, beside as many slots of products as keep them fast.
+static bool leaves_stages(struct state *s, MlirType block) {
+  unsigned good = s->p->num_stages < GOOD_STAGES ? s->p->num_stages : GOOD_STAGES;
+  uint64_t bytes = s->other_bytes + block_bytes(s, block);
+  return bytes < UINT32_MAX &&
+         ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)bytes) >= good;
+}
+
+static const char *why_not_other(struct state *s, MlirOperation load, struct kernel_map *ret) {
+  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
+  MlirOperation parent = mlirOperationGetParentOperation(load);
+  if (!op_is(s->c, parent, OP_SCF_FOR) && !mlirOperationEqual(parent, s->kernel))
+    return "it is in a branch";
+  const char *why = why_not_block(s, block);
+  why = why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
+  if (!why && !leaves_stages(s, block))
+    why = "shared memory does not hold it beside three slots of the operands";
+  return why ? why : why_no_map(s, load, ret);
+}
+
+// Loads of blocks that products do not read, beside loads that they do.
+static void choose_other(struct state *s, MlirOperation load) {
+  struct load l = {.op = load};
+  MlirValue tile = mlirOperationGetResult(load, 0);
+  const char *why = why_not_other(s, load, &l.map);
+  if (why) {
+    explain(s, load, why);
+    return;
+  }
+  s->other_bytes += block_bytes(s, mlirValueGetType(tile));
+  vec_push(s->p->scratch, &s->chosen, l);
 }
 
 static void rewrite(struct state *s, const struct load *load) {
@@ -210,7 +283,7 @@ static bool may_be_accessed(struct state *s, MlirOperation store) {
 
 // Does the block have room beside the rings, if its layout does not let it be cut?
 static bool store_fits(struct state *s, MlirType block) {
-  uint64_t bytes = s->store_bytes + block_bytes(s, block);
+  uint64_t bytes = s->other_bytes + block_bytes(s, block);
   return bytes < UINT32_MAX &&
          ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)bytes) >= LEAST_RING_SLOTS;
 }
@@ -234,7 +307,7 @@ static void rewrite_store(struct state *s, MlirOperation store) {
     pass_remark(s->p, store, "descriptors", "stored without TMA: %s", why);
     return;
   }
-  s->store_bytes += block_bytes(s, block);
+  s->other_bytes += block_bytes(s, block);
   struct builder b = builder_before(s->c, store);
   build_map_store(&b, module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map), x.value,
                   x.of.rank, x.offsets);
@@ -247,9 +320,13 @@ enum pass_result pass_use_tensor_maps(struct pass_context *p) {
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
   for (size_t i = 0; i < s.loads.len && !s.has_assembly; i++)
-    choose(&s, s.loads.at[i]);
+    if (feeds_product(&s, mlirOperationGetResult(s.loads.at[i], 0)))
+      choose(&s, s.loads.at[i]);
   if (s.chosen.len == 0 || !rings_fit(&s))
     return PASS_UNCHANGED;
+  for (size_t i = 0; i < s.loads.len; i++)
+    if (!feeds_product(&s, mlirOperationGetResult(s.loads.at[i], 0)))
+      choose_other(&s, s.loads.at[i]);
   for (size_t i = 0; i < s.chosen.len; i++)
     rewrite(&s, &s.chosen.at[i]);
   for (size_t i = 0; i < s.stores.len; i++)

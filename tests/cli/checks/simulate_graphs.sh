@@ -21,7 +21,7 @@ b_tiles.load\(\[k0, n_first\]\)$
 out0_tiles.store' 'f16[450, 136]' 'f16[136, 1000]' 'f16[1000]' 'f16[450, 1000]' '0, 1' '0, 1' '    q = torch.ops.aten.add.Tensor(p, b)'
 product "both transposed, with a residual" 'a_tiles.load\(\[k0, m_first\]\).T$
 b_tiles.load\(\[n_first, k0\]\).T$
-v0 = tl.load' 'bf16[72, 1160]' 'bf16[1032, 72]' 'bf16[1032]' 'bf16[1160, 1032]' '1, 0' '1, 0' '    q = torch.ops.aten.add.Tensor(p, r)'
+tile = residual_tiles.load' 'bf16[72, 1160]' 'bf16[1032, 72]' 'bf16[1032]' 'bf16[1160, 1032]' '1, 0' '1, 0' '    q = torch.ops.aten.add.Tensor(p, r)'
 product "a result in another order" 'tl.store\(out0' 'f16[520, 64]' 'f16[1016, 64]' 'f16[1016]' 'f16[520, 1016]' '0, 1' '1, 0' \
   '    o = torch.ops.aten.permute.default(p, [1, 0])
     q = torch.ops.aten.clone.default(o, memory_format = torch.contiguous_format)'

@@ -9,9 +9,10 @@
 // The base may be moved, sizes and strides computed. Equal maps are one.
 // CHECK: tile.maps = [{base = 0 : i32, box = array<i32: 64, 32>, dtype = "f16", offset = "p2 8 mul", pads_nan = true, sizes = ["p2", "p4 2 mul"], strides = ["p5"], swizzle = 0 : i32},
 // CHECK-SAME: {base = 1 : i32, box = array<i32: 16, 32>, dtype = "f16", offset = "0", pads_nan = false, sizes = ["p3", "p4"], strides = ["p5"], swizzle = 0 : i32},
+// CHECK-SAME: {base = 1 : i32, box = array<i32: 64, 16>
 // CHECK-SAME: {base = 7 : i32, box = array<i32: 64, 16>
 module attributes {tilegpu.num_warps = 4 : i32} {
-func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32, %k: i32, %s: i64, %where: !tile.ptr<i32>, %out: !tile.ptr<f16>) attributes {tile.kernel} {
+func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32, %k: i32, %s: i64, %where: !tile.ptr<i32>, %out: !tile.ptr<f16>, %c: !tile.ptr<f16>) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
   %c2 = arith.constant 2 : i32
   %c8 = arith.constant 8 : i32
@@ -64,17 +65,22 @@ func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32, %k:
     %l = "tile.dot"(%u, %t, %less) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<32x32xf16>, tensor<32x16xf16>, tensor<32x16xf32>) -> tensor<32x16xf32>
     scf.yield %d5, %l : tensor<64x16xf32>, tensor<32x16xf32>
   }
-  // CHECK: "tile.descriptor_load"
-  // WHY-DAG: loaded without TMA: it is not in a loop
+  // A block of the epilogue, which no product reads.
+  // CHECK: "tile.map_load"(%{{.+}}, %{{.+}}) {map = 2 : i32}
   %q = "tile.descriptor_load"(%b, %n64, %k64, %s, %c0, %c0) {operandSegmentSizes = array<i32: 1, 2, 1, 2>, padding = "zero"} : (!tile.ptr<f16>, i64, i64, i64, i32, i32) -> tensor<64x16xf16>
   %e = arith.extf %q : tensor<64x16xf16> to tensor<64x16xf32>
   %sum = arith.addf %e, %r#0 : tensor<64x16xf32>
   // What a load of the kernel reads is not stored by TMA.
   // CHECK: "tile.descriptor_store"
   // WHY-DAG: stored without TMA: the kernel may access that memory otherwise
-  "tile.descriptor_store"(%b, %n64, %k64, %s, %c0, %c0, %q) {operandSegmentSizes = array<i32: 1, 2, 1, 2, 1>} : (!tile.ptr<f16>, i64, i64, i64, i32, i32, tensor<64x16xf16>) -> ()
+  %other = "tile.load"(%c) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<f16>) -> f16
+  "tile.descriptor_store"(%c, %n64, %k64, %s, %c0, %c0, %q) {operandSegmentSizes = array<i32: 1, 2, 1, 2, 1>} : (!tile.ptr<f16>, i64, i64, i64, i32, i32, tensor<64x16xf16>) -> ()
   %h = arith.truncf %sum : tensor<64x16xf32> to tensor<64x16xf16>
-  // CHECK: "tile.map_store"(%{{.+}}, %{{.+}}, %{{.+}}) {map = 2 : i32} : (tensor<64x16xf16>, i32, i32)
+  // The producer would read what the kernel has not written yet.
+  // CHECK: "tile.descriptor_load"(%arg8
+  // WHY-DAG: loaded without TMA: the kernel may write that memory
+  %own = "tile.descriptor_load"(%c, %n64, %k64, %s, %c0, %c0) {operandSegmentSizes = array<i32: 1, 2, 1, 2>, padding = "zero"} : (!tile.ptr<f16>, i64, i64, i64, i32, i32) -> tensor<64x16xf16>
+  // CHECK: "tile.map_store"(%{{.+}}, %{{.+}}, %{{.+}}) {map = 3 : i32} : (tensor<64x16xf16>, i32, i32)
   "tile.descriptor_store"(%out, %m64, %n64, %s, %c0, %c0, %h) {operandSegmentSizes = array<i32: 1, 2, 1, 2, 1>} : (!tile.ptr<f16>, i64, i64, i64, i32, i32, tensor<64x16xf16>) -> ()
   return
 }

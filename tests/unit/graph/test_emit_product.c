@@ -473,11 +473,17 @@ static const struct {
           "r = torch.ops.aten.clone.default(q, memory_format = torch.contiguous_format)\n" LINE
           "return (r,)\n",
      "tl.store(out0", "out0_tiles"},
-    // what the epilogue loads is on its way during the loop
+    // what the epilogue loads is on its way during the loop: a block by a descriptor, a row before
+    // it
     {HEAD "x: \"f16[4096, 512]\", w: \"f16[512, 2048]\", r: \"f16[4096, 2048]\"):\n" LINE
           "p = torch.ops.aten.mm.default(x, w)\n" LINE "q = torch.ops.aten.add.Tensor(p, r)\n" LINE
           "return (q,)\n",
-     "v0 = tl.load(in2 + m * 2048 + n)\n        acc = tl.zeros", "tl.store("},
+     "acc = tl.dot(a, b, acc)\n        tile = residual_tiles.load([m_first, n_first])\n",
+     "tl.store("},
+    {HEAD "x: \"f16[4096, 512]\", w: \"f16[512, 2048]\", r: \"f16[2048]\"):\n" LINE
+          "p = torch.ops.aten.mm.default(x, w)\n" LINE "q = torch.ops.aten.mul.Tensor(p, r)\n" LINE
+          "return (q,)\n",
+     "v0 = tl.load(in2 + n)\n        acc = tl.zeros", "residual_tiles"},
 };
 
 START_TEST(descriptors_where_memory_allows) {
