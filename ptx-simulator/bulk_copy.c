@@ -176,6 +176,7 @@ static void happen(struct cta *cta, size_t i) {
     announce(c.w, c.lane, c.group, m);
     (void)mbarrier_arrive(c.w, c.op, c.lane, m, 1, false, 0);
   } else if (bulk_visit(&c, load_piece, &c)) {
+    m->loaded = m->completed + 1;
     (void)mbarrier_bytes(c.w, c.op, c.lane, m, -(int64_t)c.bytes);
   }
 }
@@ -286,6 +287,22 @@ void bulk_exit(struct warp *w, const struct op *op, uint32_t lanes) {
   }
 }
 
+// With `check`: a load has come that no thread has waited for. On a GPU it may come later.
+static void check_waited(struct warp *w, const struct op *op) {
+  struct cta *cta = w->cta;
+  for (unsigned i = 0; w->undefined && i < cta->mbarrier_count; i++) {
+    const struct mbarrier *m = &cta->mbarriers[i];
+    char text[MBARRIER_TEXT];
+    struct memory_site at = {SIM_SHARED, m->offset, MBARRIER_BYTES};
+    if (!m->live || m->loaded <= m->waited)
+      continue;
+    struct sim_site other = site_of(&cta->warps[m->copier], m->copy, m->copier_lane);
+    warn(w, op, 0, SIM_ASYNC_ORDER, &at, &other,
+         "the CTA ends, and no thread has waited for the copy of line %u to shared 0x%x (%s)",
+         other.line, m->copied_to, mbarrier_text(cta, m, text, sizeof text));
+  }
+}
+
 void bulk_end(struct warp *w, const struct op *op) {
   struct cta *cta = w->cta;
   for (size_t i = 0; cta->bulk && i < cta->bulk->copies.len; i++) {
@@ -300,5 +317,6 @@ void bulk_end(struct warp *w, const struct op *op) {
            "the CTA ends while the copy of line %u to shared 0x%x is under way (%s)", other.line,
            c->shared, mbarrier_text(cta, mbarrier_of(c), text, sizeof text));
   }
+  check_waited(w, op);
   bulk_start(cta);
 }

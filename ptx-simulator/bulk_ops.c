@@ -124,6 +124,10 @@ static bool copy_lane(struct warp *w, const struct op *op, unsigned lane) {
     if (!m)
       return false;
     c.mbarrier = (unsigned)(m - w->cta->mbarriers);
+    m->copy = op;
+    m->copier = w->index;
+    m->copier_lane = lane;
+    m->copied_to = c.shared;
   }
   return bulk_begin(&c);
 }
@@ -275,12 +279,8 @@ static bool decode_bulk_wait(struct decoder *d) {
 
 bool decode_bulk_copy(struct decoder *d) {
   struct bulk_op *x = arena_new(d->arena, struct bulk_op);
-  if (take_part(d, "commit_group")) {
-    if (!expect_end(d) || !expect_operands(d, 0, 0))
-      return false;
-    emit(d, commit_op, NULL, 0, NULL);
-    return !d->failed;
-  }
+  if (take_part(d, "commit_group"))
+    return emit_plain(d, commit_op);
   if (take_part(d, "wait_group"))
     return decode_bulk_wait(d);
   if (take_part(d, "prefetch"))

@@ -3,6 +3,8 @@
 // resolves branch targets to operations.
 #include "ptx-simulator/decode.h"
 
+#include "ptx-simulator/wgmma_fence.h"
+
 enum { MAX_CALL_DEPTH = 64, MAX_SLOTS = 1 << 21 };
 #define MAX_LOCAL_BYTES ((uint64_t)1 << 24)
 
@@ -86,6 +88,7 @@ static bool decode_function(struct decoder *d, const struct function *f) {
   struct layout *l = map_get(&d->layouts, str_from(f->name));
   d->function = f;
   d->layout = l;
+  d->wgmma_numbers = wgmma_registers_find(d, f);
   l->entry = (unsigned)d->program->code.len;
   for (size_t i = 0; i < f->code.len; i++) {
     l->op_of[i] = (uint32_t)d->program->code.len;

@@ -25,8 +25,9 @@ struct decoder {
   VEC(struct function *) order; // callees first
   unsigned call_depth;
   const struct instruction *in;
-  struct op op;       // being built
-  unsigned next_part; // of the opcode
+  const uint32_t *wgmma_numbers; // of the function's registers (wgmma_fence.h)
+  struct op op;                  // being built
+  unsigned next_part;            // of the opcode
   VEC(uint64_t) constants;
   struct map constant_slots;
   VEC(struct special_slot) specials;
@@ -95,6 +96,8 @@ static inline uint64_t address_of(struct warp *w, const struct address *a, unsig
 // Completes d->op and appends it to the program.
 void emit(struct decoder *d, op_fn *run, const int32_t *slots, unsigned slot_count,
           const void *info);
+// The same for an instruction without operands, whose modifiers were all taken: false for any more.
+bool emit_plain(struct decoder *d, op_fn *run);
 
 // The families, by the opcode's first word (instructions.def).
 typedef bool decode_fn(struct decoder *d);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder's two outputs: errors with a position in the PTX, and operations of the program.
 #include "ptx-simulator/decode.h"
+#include "ptx-simulator/wgmma_fence.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -30,6 +31,7 @@ void emit(struct decoder *d, op_fn *run, const int32_t *slots, unsigned slot_cou
                     : NULL;
   d->op.info = info;
   d->op.in = d->in;
+  d->op.wgmma = wgmma_registers_of(d);
   if (d->program->code.len >= MAX_CODE)
     decode_error(d, "the kernel has more than %d operations", MAX_CODE);
   else

@@ -190,6 +190,7 @@ bool mbarrier_arrive(struct warp *w, const struct op *op, unsigned lane, struct 
     clock_release(w, releases, m->arriving);
     m->acquiring = m->acquiring > w->acquired ? m->acquiring : w->acquired;
   }
+  m->arrival = op;
   if (drop)
     m->expected -= count;
   m->pending -= count;

@@ -10,7 +10,7 @@
 
 #include "ptx-simulator/decode.h"
 
-enum { MBARRIER_BYTES = 8, MBARRIER_TEXT = 192 };
+enum { MBARRIER_BYTES = 8, MBARRIER_TEXT = 256 };
 #define MBARRIER_MAX ((1 << 20) - 1) // of the arrivals and of the bytes of a phase
 
 struct mbarrier {
@@ -22,6 +22,11 @@ struct mbarrier {
   uint32_t completed;            // the same, since the CTA began: the clock of its copies
   const struct op *made, *ended; // the init and inval, or NULL
   unsigned warp, lane;           // of the init
+  const struct op *copy;         // the last bulk load that it counts; NULL: none
+  unsigned copier, copier_lane;  // its thread
+  uint32_t copied_to;            // in shared memory
+  const struct op *arrival;      // the last arrival; NULL: none
+  uint32_t loaded, waited;       // like `completed`: with the last load, as of the last wait
   uint32_t clock, fences;        // of the initialising thread then
   // With `check`: what arrivals so far, and those of completed phases, order.
   struct clock_entry *arriving, *arrived;
@@ -54,7 +59,8 @@ bool mbarrier_bytes(struct warp *w, const struct op *op, unsigned lane, struct m
 // cp.async.mbarrier.arrive without .noinc: one more arrival in this phase.
 bool mbarrier_add_pending(struct warp *w, const struct op *op, unsigned lane, struct mbarrier *m);
 
-// "mbarrier 0x40 (`full`+8), phase 3, 1 of 2 arrivals and 512 bytes pending"
+// "mbarrier 0x40 (`full`+8), phase 3, 1 of 2 arrivals and 512 bytes pending, last arrival in line
+// 20, last copy in line 21 to shared 0x400"
 const char *mbarrier_text(const struct cta *c, const struct mbarrier *m, char *ret, size_t size);
 
 #endif

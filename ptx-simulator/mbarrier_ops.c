@@ -113,8 +113,9 @@ static bool is_over(struct warp *w, const struct op *op, unsigned lane, const st
   return true;
 }
 
-static void acquire(struct warp *w, const struct op *op, const struct mbarrier *m) {
+static void acquire(struct warp *w, const struct op *op, struct mbarrier *m) {
   const struct mbarrier_op *x = op->info;
+  m->waited = m->completed;
   if (!w->clock || x->is_relaxed)
     return;
   clock_acquire(w, m->arrived);

@@ -283,3 +283,10 @@ bool decode_address(struct decoder *d, const struct operand *o, struct address *
   ret->slot = source_slot(d, base, ret->bits, false);
   return !d->failed;
 }
+
+bool emit_plain(struct decoder *d, op_fn *run) {
+  if (!expect_end(d) || !expect_operands(d, 0, 0))
+    return false;
+  emit(d, run, NULL, 0, NULL);
+  return !d->failed;
+}

@@ -110,7 +110,8 @@ uint64_t shadow_async_read(struct warp *w, const struct op *op, unsigned lane,
   }
   if (shadow_read(w, op, lane, at, bytes, 0))
     warn(w, op, lane, SIM_UNINITIALISED, &(struct memory_site){SIM_SHARED, at->offset, bytes}, NULL,
-         "%s shared memory that was never written", text);
+         "%s shared memory that was never written (shared 0x%llx)", text,
+         (unsigned long long)at->offset);
   return hash;
 }
 

@@ -150,12 +150,8 @@ bool decode_async_copy(struct decoder *d) {
     return decode_bulk_copy(d);
   if (take_part(d, "mbarrier"))
     return decode_copy_arrival(d);
-  if (take_part(d, "commit_group")) {
-    if (!expect_end(d) || !expect_operands(d, 0, 0))
-      return false;
-    emit(d, commit_op, NULL, 0, NULL);
-    return !d->failed;
-  }
+  if (take_part(d, "commit_group"))
+    return emit_plain(d, commit_op);
   if (take_part(d, "wait_group"))
     return decode_wait(d, false);
   if (take_part(d, "wait_all"))

@@ -37,6 +37,7 @@ struct op {
   const int32_t *slots;
   const void *info; // data of the operation's family
   const struct instruction *in;
+  const struct wgmma_registers *wgmma; // registers of products that it names, or NULL
 };
 
 struct special_slot {
@@ -54,8 +55,9 @@ struct program {
   const uint64_t *constants;           // values of the slots after the registers
   const struct special_slot *specials;
   size_t special_count;
-  unsigned local_bytes; // of a lane: stack depots, then parameters of calls
-  bool has_fences;      // it has fences, which may order relaxed accesses
+  unsigned local_bytes;     // of a lane: stack depots, then parameters of calls
+  unsigned wgmma_registers; // how many registers products have
+  bool has_fences;          // it has fences, which may order relaxed accesses
 };
 
 // ---- windows of the generic address space ----
@@ -101,10 +103,11 @@ struct product_chain {
 struct pending_product {
   const struct op *op;
   struct product_chain *chain;
-  uint64_t a, b;   // descriptors
-  bool adds;       // scale-d
-  uint64_t source; // with `check`: hash of the operands in memory and of their writers at issue
-  uint32_t group;  // the group that it was, or will be, committed to
+  uint64_t a, b; // descriptors
+  bool adds;     // scale-d
+  // With `check`: hashes of A and B in memory and of their writers at issue.
+  uint64_t source[2];
+  uint32_t group; // the group that it was, or will be, committed to
 };
 
 struct warp {
@@ -142,6 +145,8 @@ struct warp {
   struct clock_entry *fence_clock;  // `clock` at the warp's last fence.proxy.async
   uint32_t proxy_fences[SIM_LANES]; // how many a lane has executed
   uint32_t init_fences[SIM_LANES];  // the same, and of fence.mbarrier_init
+  bool is_fenced;                   // it has executed a wgmma.fence
+  const struct op **touched;        // [register of products]: who accessed it since that fence
   uint64_t **unwritten;             // [operation]: unwritten addresses that its lanes read; or NULL
 
   // With `check`, used by global.c.

@@ -31,6 +31,7 @@ static void create_warp(struct run *r, struct cta *c, unsigned index) {
   w->local_shadow = arena_alloc(r->arena, (size_t)p->local_bytes * SIM_LANES + 16, 16);
   w->clock = arena_array(r->arena, struct clock_entry, clock_count(c));
   w->fence_clock = arena_array(r->arena, struct clock_entry, clock_count(c));
+  w->touched = arena_array(r->arena, const struct op *, p->wgmma_registers + 1);
   w->unwritten = arena_array(r->arena, uint64_t *, p->code.len + 1);
   w->events = arena_array(r->arena, uint32_t, p->code.len + 1);
 }
@@ -108,6 +109,7 @@ static void start_warp(struct warp *w) {
   w->idle_chains = NULL;
   w->streak = 0;
   w->polled = NULL;
+  w->is_fenced = false;
   memset(w->commits, 0, sizeof w->commits);
   memset(w->bulk_commits, 0, sizeof w->bulk_commits);
   memset(w->regs, UNWRITTEN_BYTE, p->register_count * sizeof *w->regs);
@@ -121,6 +123,7 @@ static void start_warp(struct warp *w) {
   memset(w->undefined_bytes, 0xff, (size_t)p->register_count * SIM_LANES);
   memset(w->origin, 0, p->register_count * sizeof *w->origin);
   memset(w->local_shadow, 0, (size_t)p->local_bytes * SIM_LANES);
+  memset(w->touched, 0, p->wgmma_registers * sizeof *w->touched);
   global_start_warp(w);
 }
 

@@ -4,6 +4,7 @@
 // move values that are never used.
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/global.h"
+#include "ptx-simulator/wgmma_fence.h"
 
 void set_defined(struct warp *w, int32_t slot, uint32_t lanes) {
   if (w->undefined && slot != NO_SLOT)
@@ -39,6 +40,13 @@ static void report_value(struct warp *w, const struct op *op, const struct op *o
   }
   at.address = unwritten_address(w, origin, lane);
   struct sim_site other = site_of(w, origin, lane);
+  if (origin->wgmma && origin->wgmma->is_product) {
+    warn(w, op, lane, SIM_UNINITIALISED, NULL, &other,
+         "%s is a sum of the wgmma of line %u, which the warp has not waited for with "
+         "wgmma.wait_group",
+         what, other.line);
+    return;
+  }
   if (!at.address && global_is_raced(w->run, origin))
     global_report_read(w, origin, lane);
   else

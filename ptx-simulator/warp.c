@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warps: which lanes run next, where they converge, and when they end.
 #include "ptx-simulator/decode.h"
+#include "ptx-simulator/wgmma_fence.h"
 
 #include <assert.h>
 
@@ -119,6 +120,8 @@ void warp_run(struct warp *w, uint64_t budget) {
     budget--;
     if (lanes) {
       lane_count += (unsigned)__builtin_popcount(lanes);
+      if (op->wgmma && w->touched)
+        wgmma_touch(w, op);
       op->run(w, op, lanes);
     }
     if (++w->streak > MAX_STREAK)

@@ -11,6 +11,7 @@
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/matrix.h"
 #include "ptx-simulator/shadow.h"
+#include "ptx-simulator/wgmma_fence.h"
 
 #include <stdio.h>
 
@@ -120,17 +121,17 @@ struct fragments {
 
 struct sources {
   uint8_t a[ROWS][WGMMA_K_BYTES], b[WGMMA_MAX_N][WGMMA_K_BYTES];
-  uint64_t hash;
+  uint64_t hash[2]; // of A and B
 };
 
 // What of the operands is in shared memory.
 static bool read_sources(struct warp *w, const struct pending_product *p, struct sources *ret) {
   const struct wgmma *x = p->op->info;
-  ret->hash = 0;
+  ret->hash[0] = ret->hash[1] = 0;
   return (x->a_in_registers ||
           read_operand(w, p->op, p->a, x->a_transposed, w->index % WGMMA_WARPS * ROWS, ROWS, ret->a,
-                       &ret->hash)) &&
-         read_operand(w, p->op, p->b, x->b_transposed, 0, x->n, ret->b, &ret->hash);
+                       &ret->hash[0])) &&
+         read_operand(w, p->op, p->b, x->b_transposed, 0, x->n, ret->b, &ret->hash[1]);
 }
 
 static void gather_a(struct warp *w, const struct op *op, struct sources *s, struct fragments *f) {
@@ -163,9 +164,14 @@ static bool compute(struct warp *w, struct pending_product *p) {
   struct fragments f;
   if (!read_sources(w, p, &s))
     return false;
-  if (w->undefined && s.hash != p->source)
-    warn(w, op, 0, SIM_ASYNC_ORDER, NULL, NULL,
-         "shared memory that wgmma reads was written before wgmma.wait_group");
+  for (unsigned i = 0; w->undefined && i < 2; i++) {
+    if (s.hash[i] == p->source[i])
+      continue;
+    struct memory_site at = {SIM_SHARED, descriptor_of(i ? p->b : p->a).start, CHUNK};
+    warn(w, op, 0, SIM_ASYNC_ORDER, &at, NULL,
+         "operand %c of wgmma, from shared 0x%llx on, was written before wgmma.wait_group",
+         i ? 'B' : 'A', (unsigned long long)at.address);
+  }
   gather_a(w, op, &s, &f);
   for (unsigned g = 0; g < x->n / MMA_N; g++) {
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
@@ -214,14 +220,19 @@ static struct product_chain *chain_of(struct warp *w, const struct op *op, bool 
       for (unsigned j = 0; j < c->words; j++)
         touches |= c->slots[j] == op->slots[k];
     }
-    if (same)
+    if (same) {
+      if (w->undefined)
+        wgmma_check_fence(w, op, x->words); // those of A
       return c;
+    }
     if (touches) {
       fault(w, op, 0, SIM_BAD_STATE, NULL,
             "its accumulator shares registers with a product of another shape in flight");
       return NULL;
     }
   }
+  if (w->undefined)
+    wgmma_check_fence(w, op, 0);
   for (unsigned k = 0; w->undefined && adds && k < x->words; k++)
     require_defined(w, op, op->slots[k], ~0u, 4, "the accumulator");
   struct product_chain *c = new_chain(w);
@@ -246,7 +257,7 @@ static void product_op(struct warp *w, const struct op *op, uint32_t lanes) {
   if (w->undefined) {
     if (!read_sources(w, &p, &s))
       return;
-    p.source = s.hash;
+    memcpy(p.source, s.hash, sizeof s.hash);
   }
   p.chain = chain_of(w, op, p.adds);
   if (!p.chain)
@@ -299,7 +310,8 @@ static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
 }
 
 static void fence_op(struct warp *w, const struct op *op, uint32_t lanes) {
-  warp_converge_whole(w, op, &lanes);
+  if (warp_converge_whole(w, op, &lanes))
+    wgmma_fence(w);
 }
 
 // ---- decoding ----

@@ -100,7 +100,10 @@ struct cpu_violation { // one report of a checked launch
   enum cpu_access other_access;
   struct cpu_location other_location;
   char message[1024];
-  const char *instruction; // of simulated devices: the PTX instruction; else NULL
+  // Of simulated devices: the PTX instruction and its line, and that of the other thread; else NULL
+  // and 0.
+  const char *instruction;
+  uint32_t ptx_line, other_ptx_line;
 };
 // Violations of the device's last checked launch, ordered by program and thread (at most 16 are
 // kept; `*ret_total` counts all).

@@ -27,10 +27,11 @@ static void element_text(const struct kernel_info *info, const struct cpu_violat
              info->params[v->param].name);
 }
 
-static void describe_shared(const struct cpu_violation *v, char *text, size_t size) {
+static void describe_shared(const struct kernel_info *info, const struct cpu_violation *v,
+                            char *text, size_t size) {
   const char *verb = verb_of(v->access);
   long long element = v->element;
-  char other[160];
+  char other[160], what[160];
   location_text(&v->other_location, " ", other, sizeof other);
   switch (v->kind) {
   case CPU_SHARED_OUTSIDE:
@@ -44,11 +45,14 @@ static void describe_shared(const struct cpu_violation *v, char *text, size_t si
     snprintf(text, size, "race in shared memory: %s byte %lld, and %s%s it by thread %d", verb,
              element, other, verb_of(v->other_access), v->other_thread);
     break;
-  default: // CPU_SHARED_COPYING
+  default: // CPU_SHARED_COPYING, which may be of an argument
+    element_text(info, v, what, sizeof what);
+    if (!*what)
+      snprintf(what, sizeof what, "byte %lld", element);
     snprintf(text, size,
-             "copy under way: %s byte %lld, and %sasynchronous copy to it by thread %d "
+             "copy under way: %s %s, and %sasynchronous copy to it by thread %d "
              "has not been waited for",
-             verb, element, other, v->other_thread);
+             verb, what, other, v->other_thread);
     break;
   }
 }
@@ -89,7 +93,7 @@ static void describe_what(const struct kernel_info *info, const struct cpu_viola
   case CPU_SHARED_OUTSIDE:
   case CPU_SHARED_UNWRITTEN:
   case CPU_SHARED_RACE:
-  case CPU_SHARED_COPYING: describe_shared(v, text, size); break;
+  case CPU_SHARED_COPYING: describe_shared(info, v, text, size); break;
   case CPU_UNWRITTEN:
   case CPU_GLOBAL_RACE:
   case CPU_MISALIGNED:
@@ -99,11 +103,20 @@ static void describe_what(const struct kernel_info *info, const struct cpu_viola
 
 void violation_describe(const struct kernel_info *info, const struct cpu_violation *v,
                         uint64_t total, char *text, size_t size) {
-  char location[160], what[1280], more[64] = "";
+  char location[160], what[1280], detail[1100] = "", line[64] = "", more[64] = "";
+  bool has_detail = v->kind == CPU_SHARED_RACE || v->kind == CPU_SHARED_COPYING ||
+                    (v->kind == CPU_MISALIGNED && v->ptx_line);
   location_text(&v->location, ": ", location, sizeof location);
   describe_what(info, v, what, sizeof what);
+  if (has_detail && *v->message)
+    snprintf(detail, sizeof detail, ": %s", v->message);
+  if (v->ptx_line && v->other_ptx_line)
+    snprintf(line, sizeof line, ", lines %u and %u of the PTX", v->ptx_line, v->other_ptx_line);
+  else if (v->ptx_line)
+    snprintf(line, sizeof line, ", line %u of the PTX", v->ptx_line);
   if (total > 1)
     snprintf(more, sizeof more, "; %llu violations in all", (unsigned long long)total);
-  snprintf(text, size, "%s%s (kernel `%s`, program (%d, %d, %d), thread %d)%s", location, what,
-           info->name, v->program_id[0], v->program_id[1], v->program_id[2], v->thread_id, more);
+  snprintf(text, size, "%s%s%s (kernel `%s`, program (%d, %d, %d), thread %d%s)%s", location, what,
+           detail, info->name, v->program_id[0], v->program_id[1], v->program_id[2], v->thread_id,
+           line, more);
 }

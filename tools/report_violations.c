@@ -62,12 +62,17 @@ static struct diag *report_race(struct diag_engine *diag, const struct source *s
 }
 
 static struct diag *report_copying(struct diag_engine *diag, const struct source *source,
-                                   struct span where, const struct cpu_violation *v) {
+                                   struct span where, const struct cpu_violation *v,
+                                   const char *param) {
   struct diag *d =
-      diag_error(diag, where, E0809, "shared memory is touched while a copy to it is under way");
-  diag_primary_label(d, "program (%d, %d, %d): thread %d %s byte %lld", v->program_id[0],
+      diag_error(diag, where, E0809, "%s memory is touched while a copy to it is under way",
+                 param ? "global" : "shared");
+  char of[96] = "";
+  if (param)
+    snprintf(of, sizeof of, " of `%.80s`", param);
+  diag_primary_label(d, "program (%d, %d, %d): thread %d %s %s %lld%s", v->program_id[0],
                      v->program_id[1], v->program_id[2], v->thread_id, verb_of(v->access),
-                     (long long)v->element);
+                     param ? "element" : "byte", (long long)v->element, of);
   struct span other = span_of(source, &v->other_location);
   if (other.source && other.begin != where.begin)
     diag_label(d, other, "thread %d copies to it and has not waited", v->other_thread);
@@ -179,7 +184,7 @@ void violation_report(struct diag_engine *diag, const struct source *source,
     diag_primary_label(d, "%s %s byte %lld", thread, verb_of(v->access), (long long)v->element);
     break;
   case CPU_SHARED_RACE: d = report_race(diag, source, where, v); break;
-  case CPU_SHARED_COPYING: d = report_copying(diag, source, where, v); break;
+  case CPU_SHARED_COPYING: d = report_copying(diag, source, where, v, param); break;
   case CPU_GLOBAL_RACE: d = report_global_race(diag, source, where, thread, v, param); break;
   case CPU_MISALIGNED: d = report_misaligned(diag, where, thread, v); break;
   case CPU_UNWRITTEN:
@@ -187,7 +192,9 @@ void violation_report(struct diag_engine *diag, const struct source *source,
   case CPU_ENDLESS: d = report_simulated(diag, source, where, thread, v, param); break;
   }
   if (d && v->instruction)
-    diag_note(d, SPAN_NONE, "instruction: %s", v->instruction);
+    diag_note(d, SPAN_NONE, "instruction: %s (line %u of the PTX)", v->instruction, v->ptx_line);
+  if (d && v->kind == CPU_SHARED_RACE && *v->message)
+    diag_note(d, SPAN_NONE, "%s", v->message);
 }
 
 bool violation_repeats(const struct cpu_violation *a, const struct cpu_violation *b) {

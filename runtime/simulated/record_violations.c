@@ -105,12 +105,14 @@ static struct cpu_violation convert(struct simulated_launch_context *c,
       .thread_id = thread_of(&f->at),
       .other_thread = -1,
       .instruction = f->at.instruction ? arena_strdup(a, f->at.instruction) : NULL,
+      .ptx_line = f->at.line,
   };
   for (int i = 0; i < 3; i++) {
     v.program_id[i] = (int32_t)f->at.ctaid[i];
     v.other_program[i] = (int32_t)f->other.ctaid[i];
   }
-  if (v.kind == CPU_OUTSIDE || v.kind == CPU_GLOBAL_RACE || v.kind == CPU_UNWRITTEN)
+  bool is_store = v.kind == CPU_SHARED_COPYING && f->space == SIM_GLOBAL; // by TMA
+  if (is_store || v.kind == CPU_OUTSIDE || v.kind == CPU_GLOBAL_RACE || v.kind == CPU_UNWRITTEN)
     find_element(c, f, &v);
   else if (v.kind == CPU_SHARED_OUTSIDE)
     v.elements = c->shared_bytes;
@@ -120,6 +122,7 @@ static struct cpu_violation convert(struct simulated_launch_context *c,
     v.other_thread = thread_of(&f->other);
     v.other_access = access_of(f->other.instruction);
     v.other_location = location_of(a, &f->other);
+    v.other_ptx_line = f->other.line;
   }
   snprintf(v.message, sizeof v.message, "%s", f->text);
   return v;

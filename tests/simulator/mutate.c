@@ -71,9 +71,8 @@ static bool replace(struct strbuf *out, struct str line, const char *from, const
   return true;
 }
 
-static bool insert(struct strbuf *out, struct str line, const char *text) {
-  put(out, line.ptr, line.ptr + line.len);
-  strbuf_puts(out, "\n\t");
+// The text with the line's registers for $1, $2, ...
+static bool expand(struct strbuf *out, struct str line, const char *text) {
   for (; *text; text++) {
     if (*text != '$') {
       strbuf_putc(out, *text);
@@ -85,6 +84,41 @@ static bool insert(struct strbuf *out, struct str line, const char *text) {
     put(out, reg.ptr, reg.ptr + reg.len);
   }
   return true;
+}
+
+static bool insert(struct strbuf *out, struct str line, const char *text) {
+  put(out, line.ptr, line.ptr + line.len);
+  strbuf_puts(out, "\n\t");
+  return expand(out, line, text);
+}
+
+static const char *skip(const char *p, const char *end, bool spaces) {
+  while (p < end && (isspace((unsigned char)*p) != 0) == spaces)
+    p++;
+  return p;
+}
+
+// Operands are between the opcode and the semicolon; commas in brackets and braces are not between
+// operands.
+static bool replace_operand(struct strbuf *out, struct str line, unsigned index, const char *text) {
+  const char *end = line.ptr + line.len, *from = skip(line.ptr, end, true);
+  if (from < end && *from == '@')
+    from = skip(skip(from, end, false), end, true);
+  from = skip(skip(from, end, false), end, true);
+  int depth = 0;
+  for (const char *to = from; to < end; to++) {
+    depth += (*to == '[' || *to == '{') - (*to == ']' || *to == '}');
+    if (depth || (*to != ',' && *to != ';'))
+      continue;
+    if (--index == 0) {
+      put(out, line.ptr, from);
+      bool ok = expand(out, line, text);
+      put(out, to, end);
+      return ok;
+    }
+    from = skip(to + 1, end, true);
+  }
+  return false;
 }
 
 static bool swap(struct strbuf *out, struct str line, unsigned first, unsigned second) {
@@ -108,10 +142,13 @@ static bool change(struct strbuf *out, struct str line, const struct mutation *m
   case DROP: return true;
   case REPLACE: return replace(out, line, m->from, m->to);
   case INSERT: return insert(out, line, m->to);
+  case REWRITE: return expand(out, line, m->to);
+  case OPERAND: return replace_operand(out, line, (unsigned)(m->from[0] - '0'), m->to);
   case SWAP: return swap(out, line, (unsigned)(m->from[0] - '0'), (unsigned)(m->to[0] - '0'));
   case NEGATE:
     return guard &&
            (guard[1] == '!' ? replace(out, line, "@!", "@") : replace(out, line, "@", "@!"));
+  case LOWER: return false; // of two lines
   case UNGUARD:
     if (!guard)
       return false;
@@ -122,14 +159,28 @@ static bool change(struct strbuf *out, struct str line, const struct mutation *m
   return false;
 }
 
+// The line and the next one, exchanged; moves *rest behind them.
+static bool lower(struct strbuf *out, struct str line, const char **rest) {
+  const char *next = next_line(line);
+  if (!next)
+    return false;
+  struct str below = line_at(next);
+  put(out, below.ptr, below.ptr + below.len);
+  strbuf_puts(out, "\n");
+  put(out, line.ptr, line.ptr + line.len);
+  *rest = below.ptr + below.len;
+  return true;
+}
+
 const char *mutate(struct arena *a, const char *ptx, const struct mutation *m) {
   struct str line = find_line(ptx, m);
   if (!line.ptr)
     return NULL;
   struct strbuf out = {0};
   put(&out, ptx, line.ptr);
-  bool ok = change(&out, line, m);
-  strbuf_puts(&out, line.ptr + line.len);
+  const char *rest = line.ptr + line.len;
+  bool ok = m->kind == LOWER ? lower(&out, line, &rest) : change(&out, line, m);
+  strbuf_puts(&out, rest);
   const char *text = ok ? arena_strndup(a, strbuf_cstr(&out), out.len) : NULL;
   strbuf_finish(&out);
   return text && strcmp(text, ptx) != 0 ? text : NULL;

@@ -14,6 +14,9 @@ enum mutation_kind {
   SWAP,    // its registers number from[0] and to[0], counted from '1', are swapped
   NEGATE,  // the guard `@%p` becomes `@!%p`, and vice versa
   UNGUARD, // removes the guard
+  OPERAND, // its operand number from[0], counted from '1', becomes `to`, with $1 ... as INSERT
+  LOWER,   // the line moves below the next one
+  REWRITE, // the line becomes `to`, with $1 ... as INSERT
 };
 
 struct mutation {

@@ -160,9 +160,57 @@ START_TEST(operands_that_are_not_ready) {
 }
 END_TEST
 
+// A fence comes first, and between an access of a register of the accumulator or of A and a
+// product; not between products with one accumulator, nor behind accesses of other registers.
+START_TEST(fences_of_registers) {
+#define WITH_A                                                                                     \
+  "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r8, %r9, %r10, %r11}, {%r12, %r13, %r14, "    \
+  "%r15}, %rd6, %p1;\n"
+#define WAITED "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
+  static const struct {
+    const char *text, *report; // NULL: none
+  } runs[] = {
+      {"wgmma.fence.sync.aligned;" WITH_A WITH_A WAITED WITH_A WAITED, NULL},
+      {"wgmma.fence.sync.aligned;" WITH_A WAITED "mov.b32 %r1, 5;" WITH_A WAITED, NULL},
+      {WITH_A WAITED, "no wgmma.fence was executed before it"},
+      {"wgmma.fence.sync.aligned; mov.b32 %r9, 1;" WITH_A WAITED, "register 1 of this wgmma"},
+      {"wgmma.fence.sync.aligned; mov.b32 %r15, 1;" WITH_A WAITED, "register 7 of this wgmma"},
+      {"wgmma.fence.sync.aligned;" WITH_A "mov.b32 %r13, 1;" WITH_A WAITED,
+       "register 5 of this wgmma"},
+      {"wgmma.fence.sync.aligned;" WITH_A WAITED "add.s32 %r1, %r8, 1;" WITH_A WAITED,
+       "register 0 of this wgmma"},
+      {"wgmma.fence.sync.aligned;" WITH_A WAITED "st.global.b32 [%rd3], %r11;"
+       "wgmma.fence.sync.aligned;" WITH_A WAITED,
+       NULL},
+  };
+  for (size_t i = 0; i < COUNT_OF(runs); i++) {
+    static struct ptx_case c;
+    static char text[4096];
+    snprintf(text, sizeof text,
+             "mov.b32 %%r3, smem; shl.b32 %%r4, %%r0, 2; add.s32 %%r4, %%r3, %%r4;\n"
+             "st.shared.b32 [%%r4], %%r0; fence.proxy.async; bar.sync 0;\n"
+             "shr.u32 %%r6, %%r3, 4; cvt.u64.u32 %%rd6, %%r6; or.b64 %%rd6, %%rd6, 0x1000080000;\n"
+             "setp.ne.u32 %%p1, %%r3, %%r3;\n"
+             "mov.b32 %%r8, 0; mov.b32 %%r9, 0; mov.b32 %%r10, 0; mov.b32 %%r11, 0;\n"
+             "mov.b32 %%r12, 0; mov.b32 %%r13, 0; mov.b32 %%r14, 0; mov.b32 %%r15, 0;\n"
+             "%s",
+             runs[i].text);
+    c = (struct ptx_case){.body = text, .threads = 128, .check = true};
+    case_run(&c);
+    const char *first = c.violation_count ? c.violations[0].text : c.report.text;
+    ck_assert_msg(c.status == SIM_OK, "run %zu: %s", i, first);
+    if (runs[i].report)
+      ck_assert_msg(c.violation_count && strstr(first, runs[i].report), "run %zu: %s", i, first);
+    else
+      ck_assert_msg(c.violation_count == 0, "run %zu: %s", i, first);
+  }
+}
+END_TEST
+
 TCase *sim_wgmma_tests(void) {
   TCase *t = tcase_create("sim_wgmma");
   tcase_add_loop_test(t, products_by_warpgroups, 0, COUNT_OF(cases));
   tcase_add_test(t, operands_that_are_not_ready);
+  tcase_add_test(t, fences_of_registers);
   return t;
 }

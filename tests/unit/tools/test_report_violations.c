@@ -112,13 +112,14 @@ START_TEST(misaligned_store) {
   v.access = CPU_STORE;
   v.elements = 8;
   v.instruction = "st.global.v2.b32 [%rd1], {%r1, %r2};";
+  v.ptx_line = 35;
   violation_report(session.diag, kernel_source(), &v, NULL);
   session_expect(
       "sum.tile:2:7: error: access to a misaligned address [E0814]\n"
       " 2 |   s = sum(x)\n"
       "   |       ^ program (1, 2, 3), thread 9 writes an address that is not a multiple "
       "of 8 bytes\n"
-      "   = note: instruction: st.global.v2.b32 [%rd1], {%r1, %r2};\n"
+      "   = note: instruction: st.global.v2.b32 [%rd1], {%r1, %r2}; (line 35 of the PTX)\n"
       "   = help: check `multiple_of` and `max_contiguous` on the way to this pointer\n");
 }
 END_TEST
