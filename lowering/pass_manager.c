@@ -5,6 +5,7 @@
 #include "base/debug.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "lowering/analysis/ring_protocol.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/pass.h"
 
@@ -217,6 +218,16 @@ static bool run_checked(struct run *r, const struct pass *pass, enum pass_result
   return true;
 }
 
+static bool verify(struct pass_context *p) {
+  MlirOperation module = mlirModuleGetOperation(p->module);
+  if (!ir_verify(p->c, module))
+    return false;
+  struct arena_mark mark = arena_mark(p->scratch);
+  bool ok = ring_protocol_check(p->c, module, p->scratch);
+  arena_release(p->scratch, mark);
+  return ok;
+}
+
 static bool run_one(struct run *r, size_t index, enum pass_id id, double *ret_ms) {
   const struct pass *pass = &passes[id];
   if (!check_facts(r, pass))
@@ -240,7 +251,7 @@ static bool run_one(struct run *r, size_t index, enum pass_id id, double *ret_ms
   if (!dump(r->p, r->o, index, pass))
     return false;
   bool verifies = CHECK_PASSES || r->o->verify_each;
-  return !verifies || ir_verify(r->p->c, mlirModuleGetOperation(r->p->module));
+  return !verifies || verify(r->p);
 }
 
 bool passes_run(struct pass_context *p, const struct pass_options *options, bool *ret_stopped) {

@@ -437,6 +437,18 @@ static uint32_t room(struct state *s) {
   return bytes < share ? (uint32_t)(share - bytes) : 0;
 }
 
+// Behind the release of slots that are read outside of loops.
+static void end_rings(struct state *s, MlirBlock computing, MlirLocation loc) {
+  struct builder end = builder_before(s->c, mlirBlockGetTerminator(computing));
+  end.loc = loc;
+  for (size_t i = 0; i < s->rings.len; i++) {
+    const struct ring *r = &s->rings.at[i];
+    for (unsigned k = 0; k < r->count; k++)
+      build_ring_end(&end, r->loads[k].buffers);
+    build_ring_end(&end, r->ref.barriers);
+  }
+}
+
 static void specialize(struct state *s) {
   MlirBlock entry = func_entry(s->kernel), computing;
   MlirOperation first = mlirBlockGetFirstOperation(entry);
@@ -459,12 +471,6 @@ static void specialize(struct state *s) {
   move_ops(first, computing);
   struct builder end = builder_at_end(s->c, computing, b.loc);
   map_stores_lower(&s->stores, s->c, &end);
-  for (size_t i = 0; i < s->rings.len; i++) {
-    struct ring *r = &s->rings.at[i];
-    for (unsigned k = 0; k < r->count; k++)
-      build_ring_end(&end, r->loads[k].buffers);
-    build_ring_end(&end, r->ref.barriers);
-  }
   build_yield(&end, 0, NULL);
   for (size_t i = 0; i < s->rings.len; i++)
     for (unsigned k = 0; k < s->rings.at[i].count; k++)
@@ -479,6 +485,7 @@ static void specialize(struct state *s) {
     fill_ring(s, &s->rings.at[i]);
     drain_ring(s, &s->rings.at[i]);
   }
+  end_rings(s, computing, b.loc);
   if (registers) {
     set_registers(s, producer, PRODUCER_REGISTERS, false);
     set_registers(s, computing, registers, true);

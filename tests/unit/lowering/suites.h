@@ -38,6 +38,7 @@
   X(op_survey)                                                                                     \
   X(pair_view)                                                                                     \
   X(part_view)                                                                                     \
+  X(ring_protocol)                                                                                 \
   X(pass_manager)                                                                                  \
   X(pass_soundness)                                                                                \
   X(performance)                                                                                   \
