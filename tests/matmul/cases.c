@@ -165,6 +165,48 @@ static void byte_forms(struct suite *s, uint64_t *state, double most) {
     }
 }
 
+// Shared memory for the stages: less where the device may not have what sm_90a has.
+// Operands in f32 need buffers besides.
+static size_t most_shared(const struct suite *s, enum dtype operands) {
+  bool is_large =
+      operands == DTYPE_F16 && strcmp(s->o.device, "simulate:sm_90a") == 0 && !s->o.target;
+  return is_large ? 192 << 10 : 160 << 10;
+}
+
+// Stores through tensor maps: two buffers by turns; one buffer, where the ring leaves no more
+// (256x128x64); tiles in other layouts than those of wgmma. Each program stores three tiles, of
+// which the last ones are not whole.
+static void stored_forms(struct suite *s) {
+  static const struct {
+    const char *form;
+    struct blocks block;
+    unsigned warps, stages;
+  } some[] = {{"stored descriptors", {64, 64, 32}, 4, 3},
+              {"stored descriptors", {128, 128, 64}, 4, 4},
+              {"stored descriptors", {128, 256, 64}, 8, 3},
+              {"stored descriptors", {256, 128, 64}, 8, 4},
+              {"stored descriptors", {64, 16, 32}, 4, 2},
+              {"stored descriptors", {64, 256, 32}, 4, 4},
+              {"whole stored descriptors", {64, 64, 32}, 4, 3},
+              {"whole stored descriptors", {64, 128, 64}, 8, 4},
+              {"whole stored descriptors", {32, 128, 64}, 8, 2}};
+  static const enum dtype operands[] = {DTYPE_F16, DTYPE_F32};
+  for (size_t i = 0; i < COUNT_OF(some) * COUNT_OF(operands); i++) {
+    struct product p = {.form = form_named(some[i / 2].form), .pad = 16};
+    for (size_t k = 0; k < product_types_count && !p.types; k++)
+      if (product_types[k].a == operands[i % 2] && product_types[k].b == operands[i % 2])
+        p.types = &product_types[k];
+    p.block = some[i / 2].block;
+    p.warps = some[i / 2].warps;
+    p.stages = some[i / 2].stages;
+    p.m = 2 * p.block.m + p.block.m / 2;
+    p.n = p.block.n;
+    p.k = 2 * p.block.k + 16;
+    if (p.types && p.form->fits(&p) && product_shared_bytes(&p) <= most_shared(s, operands[i % 2]))
+      product_case(s, &p);
+  }
+}
+
 void test_forms(struct suite *s, const struct settings *t) {
   uint64_t state = t->seed + 1;
   double most = s->on_processor ? 0x1p20 : 0x1p26;
@@ -177,6 +219,7 @@ void test_forms(struct suite *s, const struct settings *t) {
         product_case(s, &p);
     }
   byte_forms(s, &state, most);
+  stored_forms(s);
 }
 
 // ---- random ----

@@ -129,6 +129,31 @@ static const char persistent_descriptors[] =
     "        mask = (am[:, None] < M) & (bn[None, :] < N)\n"
     "        store(c_ptr + am[:, None] * scm + bn[None, :], acc.to(OUT), mask=mask)\n";
 
+#define PERSISTENT_STORED                                                                          \
+  "@jit\n"                                                                                         \
+  "def k(a_ptr, b_ptr, c_ptr, x_ptr, M, N, K, sam, sak, sbk, sbn, scm):\n"                         \
+  "    tiles_n = cdiv(N, BN)\n"                                                                    \
+  "    a_of = tl.make_tensor_descriptor(a_ptr, [M, K], [sam, 1], [BM, BK])\n"                      \
+  "    b_of = tl.make_tensor_descriptor(b_ptr, [K, N], [sbk, 1], [BK, BN])\n"                      \
+  "    out_of = tl.make_tensor_descriptor(c_ptr, [M, N], [scm, 1], [BM, BN])\n"                    \
+  "    for tile in tl.range(program_id(0), cdiv(M, BM) * tiles_n, num_programs(0)):\n"             \
+  "        at_m = tile // tiles_n * BM\n"                                                          \
+  "        at_n = tile % tiles_n * BN\n"
+
+static const char stored_descriptors[] = // accumulators: by columns of one swizzle
+    PERSISTENT_STORED
+    "        acc = tl.zeros((BM, BN), ACC)\n"
+    "        for i in range(0, cdiv(K, BK)):\n"
+    "            acc = tl.dot(a_of.load([at_m, i * BK]), b_of.load([i * BK, at_n]), acc$)\n"
+    "        out_of.store([at_m, at_n], acc.to(OUT))\n";
+
+static const char stored_whole[] = // the transposed product, whose tile is stored whole
+    PERSISTENT_STORED
+    "        acc = tl.zeros((BN, BM), ACC)\n"
+    "        for i in range(0, cdiv(K, BK)):\n"
+    "            acc = tl.dot(b_of.load([i * BK, at_n]).T, a_of.load([at_m, i * BK]).T, acc$)\n"
+    "        out_of.store([at_m, at_n], acc.T.to(OUT))\n";
+
 static const char row_of_tiles[] = // one product an iteration, stored in the loop; A stays
     "@jit\n"
     "def k(a_ptr, b_ptr, c_ptr, x_ptr, M, N, K, sam, sak, sbk, sbn, scm):\n"
@@ -285,6 +310,8 @@ const struct form forms[] = {
     {"descriptors", false, descriptors, NULL, fits_descriptors},
     {"transposed descriptors", false, transposed_descriptors, NULL, fits_transposed_descriptors},
     {"persistent descriptors", true, persistent_descriptors, p_persistent, fits_descriptors},
+    {"stored descriptors", true, stored_descriptors, p_persistent, fits_stored_descriptors},
+    {"whole stored descriptors", true, stored_whole, p_persistent, fits_stored_descriptors},
     {"plus", false, plus, NULL, NULL},
     {"promoted", false, promoted, NULL, fits_promoted},
     {"backwards", false, backwards, NULL, NULL},

@@ -44,6 +44,10 @@ bool fits_transposed_descriptors(const struct product *p) {
          fits_descriptor(p->k, p, p->types->b, p->block.k);
 }
 
+bool fits_stored_descriptors(const struct product *p) {
+  return fits_descriptors(p) && fits_descriptor(p->n, p, p->types->out, p->block.n);
+}
+
 bool fits_static(const struct product *p) { return p->k <= 3 * p->block.k; }
 
 void p_persistent(struct product_run *r) {

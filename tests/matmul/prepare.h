@@ -11,6 +11,7 @@ bool fits_even(const struct product *p);
 bool fits_promoted(const struct product *p);
 bool fits_descriptors(const struct product *p);
 bool fits_transposed_descriptors(const struct product *p);
+bool fits_stored_descriptors(const struct product *p); // of C, too
 bool fits_static(const struct product *p);
 void p_persistent(struct product_run *r);
 bool fits_one_k(const struct product *p);
