@@ -298,10 +298,27 @@ static bool eval_arguments(struct eval *e, const struct expr *x, struct argument
   return true;
 }
 
+// `-D F=relu` gives a parameter the name of a function: one of the kernel's file, of its imports or
+// of the language.
+static bool function_of_name(struct eval *e, struct operand name, struct value *ret) {
+  const char *text = arena_strndup(e->a, name.v.s.ptr, name.v.s.len);
+  if (!scope_module_name(e, e->module, text, name.at, ret)) {
+    const struct builtin *b = builtin_find(e, strncmp(text, "tl.", 3) == 0 ? text + 3 : text);
+    *ret = (struct value){.kind = b ? VALUE_BUILTIN : VALUE_POISON, .builtin = b};
+  }
+  return ret->kind == VALUE_FUNC || ret->kind == VALUE_BUILTIN;
+}
+
 struct value eval_call_value(struct eval *e, struct operand callee, const struct operand *args,
                              const char *const *names, size_t count, struct span at) {
   switch ((int)callee.v.kind) {
   case VALUE_POISON: return callee.v;
+  case VALUE_STR: {
+    struct operand f = callee;
+    if (function_of_name(e, callee, &f.v))
+      return eval_call_value(e, f, args, names, count, at);
+    break;
+  }
   case VALUE_FUNC: return eval_inline(e, callee.v.func, args, names, count, at);
   case VALUE_BUILTIN:
     if (callee.v.builtin->flags & BUILTIN_FORMAT)
@@ -316,7 +333,10 @@ struct value eval_call_value(struct eval *e, struct operand callee, const struct
       return builtin_call(e, builtin_find(e, "cast"), cast, NULL, 2, at, callee.at);
   }
   }
-  eval_error(e, callee.at, E0232, "%s cannot be called", value_describe(e, callee.v));
+  struct diag *d =
+      eval_error(e, callee.at, E0232, "%s cannot be called", value_describe(e, callee.v));
+  if (callee.v.kind == VALUE_STR)
+    diag_help(d, "the kernel's file, its imports and the language have no function of this name");
   return VALUE_ERROR;
 }
 

@@ -66,6 +66,10 @@ static bool resolve(struct eval *e, const struct ast_module *m, const struct ast
     return !is_star && language_import(e, im, ret);
   if (im->name && is_vendor_module(im->name))
     return module_import(MODULE_EXTRA, ret);
+  if (im->name && strcmp(im->name, "triton_helpers") == 0)
+    return module_import(MODULE_INDUCTOR, ret);
+  if (im->name && strcmp(im->module, "torch._inductor.runtime.triton_helpers") == 0)
+    return module_find(e, MODULE_INDUCTOR, im->name, ret);
   if (!im->name && strcmp(im->module, "math") == 0)
     return module_import(MODULE_MATH, ret);
   if (!im->name && (strcmp(im->module, "torch") == 0 || strcmp(im->module, "numpy") == 0))

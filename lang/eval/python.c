@@ -238,6 +238,7 @@ static const char *module_name(enum module_id m) {
   case MODULE_MATH: return "math";
   case MODULE_EXTRA: return "triton.language.extra";
   case MODULE_HOST: return "torch";
+  case MODULE_INDUCTOR: return "triton_helpers";
   }
   return "?";
 }

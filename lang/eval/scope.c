@@ -140,9 +140,16 @@ static bool array_library_find(struct eval *e, const char *name, struct value *r
   return module_constant(name, ret);
 }
 
+// What `from triton_helpers import NAME` binds: its functions, and the modules that it passes on.
+static bool inductor_find(struct eval *e, const char *name, struct value *ret) {
+  return std_value(e, arena_printf(e->a, "inductor_%s", name), ret) || language_module(name, ret);
+}
+
 bool module_find(struct eval *e, enum module_id m, const char *name, struct value *ret) {
   if (m == MODULE_HOST)
     return array_library_find(e, name, ret);
+  if (m == MODULE_INDUCTOR)
+    return inductor_find(e, name, ret);
   if (is_foreign_type(str_from(name))) // can be compared, and is never equal
     return *ret = value_str(str_from(name)), true;
   const struct builtin *b = builtin_find(e, name);
@@ -165,6 +172,11 @@ struct value module_attribute(struct eval *e, enum module_id m, const char *name
     struct diag *d = eval_error(e, at, E0201, "`%s` of this module is host code", name);
     diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the "
                  "language are in `tl`");
+    return VALUE_ERROR;
+  }
+  if (m == MODULE_INDUCTOR) {
+    struct diag *d = eval_error(e, at, E0201, "`triton_helpers` has no `%s` here", name);
+    diag_help(d, "the functions of `triton_helpers` in this compiler are those of torch 2.9");
     return VALUE_ERROR;
   }
   struct diag *d = eval_error(e, at, E0201, "there is no `%s` in this module", name);

@@ -97,8 +97,16 @@ struct range {
   const struct loop_options *options; // NULL: none
 };
 
-// MODULE_HOST: torch and numpy, whose types and limits constants may use.
-enum module_id { MODULE_TRITON, MODULE_TL, MODULE_MATH, MODULE_EXTRA, MODULE_HOST };
+// MODULE_HOST: torch and numpy, whose types and limits constants may use. MODULE_INDUCTOR: the
+// `triton_helpers` of kernels that torch.compile generates.
+enum module_id {
+  MODULE_TRITON,
+  MODULE_TL,
+  MODULE_MATH,
+  MODULE_EXTRA,
+  MODULE_HOST,
+  MODULE_INDUCTOR
+};
 
 struct value {
   enum value_kind kind;

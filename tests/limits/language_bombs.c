@@ -427,7 +427,20 @@ static void classes(FILE *f, int size) {
 
 #define PTX "@ --emit=ptx --target=sm_90a"
 #define HOST "@ --emit=llvm --target=cpu"
+// A layer norm of one block: `size` / 128 elements a thread.
+static void layer_norm(FILE *f, int size) {
+  fprintf(f,
+          "@jit\ndef k(x: ptr[f16], w: ptr[f16], y: ptr[f16], n: i32):\n"
+          "  i = arange(0, %d)\n  m = i < n\n"
+          "  v = load(x + i, mask=m, other=0.).to(f32)\n"
+          "  d = where(m, v - sum(v, 0) / n, 0.)\n"
+          "  r = rsqrt(sum(d * d, 0) / n + 1e-5)\n"
+          "  store(y + i, d * r * load(w + i, mask=m), mask=m)\n",
+          size);
+}
+
 const struct bomb language_bombs[] = {
+    {"layer-norm-65536.tile", layer_norm, 65536, PTX, ""},
     {"constants-20000.tile", constant_chain, 20000, PTX, "E0307"},
     {"constants-300.tile", constant_chain, 300, PTX, ""},
     {"literal-1000000.tile", literal, 1000000, PTX, "E0304"},
