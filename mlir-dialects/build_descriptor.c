@@ -139,3 +139,16 @@ void build_descriptor_scatter(struct builder *b, const struct descriptor *d, Mli
   segment(&o, 1, &value);
   build_access(b, OP_TILE_DESCRIPTOR_SCATTER, &o, NULL, NULL, NULL);
 }
+
+static MlirValue unextended(struct ir_context *c, MlirValue v) {
+  MlirOperation def = value_def(v);
+  bool extends = !mlirOperationIsNull(def) && op_is(c, def, OP_ARITH_EXTSI);
+  return extends ? mlirOperationGetOperand(def, 0) : v;
+}
+
+int descriptor_stride_of_size(struct ir_context *c, const struct descriptor *d, unsigned dim) {
+  for (unsigned i = 0; i + 1 < d->rank; i++)
+    if (mlirValueEqual(unextended(c, d->sizes[dim]), unextended(c, d->strides[i])))
+      return (int)i;
+  return -1;
+}

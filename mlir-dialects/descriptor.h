@@ -34,6 +34,9 @@ bool op_is_descriptor_access(enum op_id id);
 // False where the numbers of operands do not fit together.
 bool descriptor_access_of(struct ir_context *c, MlirOperation op, struct descriptor_access *ret);
 
+// The stride that is the same number as size `dim`, the row length of a dense tensor; -1: none.
+int descriptor_stride_of_size(struct ir_context *c, const struct descriptor *d, unsigned dim);
+
 // padding: "zero", or "nan" for floats. `type`: the block as a tile.
 MlirValue build_descriptor_load(struct builder *b, const struct descriptor *d,
                                 const MlirValue *offsets, const char *padding, MlirType type);

@@ -4,7 +4,8 @@
 
 bool bulk_visit(const struct bulk_copy *c,
                 bool (*visitor)(void *user, const struct tensor_piece *piece), void *user) {
-  return c->is_tensor ? tensor_map_visit(&c->map, c->at, c->shared, visitor, user)
+  return c->is_tensor ? tensor_map_visit(&c->map, c->kind == BULK_STORE && !c->reduction, c->at,
+                                         c->shared, visitor, user)
                       : tensor_visit_bytes(c->global, c->shared, c->bytes, visitor, user);
 }
 

@@ -184,6 +184,7 @@ static unsigned piece_bytes(uint64_t global, uint32_t shared, uint64_t left) {
 
 struct walk {
   const struct tensor_map *m;
+  uint64_t columns; // elements of a row that the copy reads or writes
   bool (*visit)(void *user, const struct tensor_piece *piece);
   void *user;
 };
@@ -196,10 +197,10 @@ static bool visit_row(const struct walk *x, bool is_inside, uint64_t row, int64_
   for (uint64_t i = 0; i < end;) {
     int64_t element = first + (int64_t)(i / m->element);
     struct tensor_piece p = {.shared = swizzled(m, shared + (uint32_t)i)};
-    p.is_inside = is_inside && element >= 0 && (uint64_t)element < m->sizes[0];
+    p.is_inside = is_inside && element >= 0 && (uint64_t)element < x->columns;
     uint64_t left = m->element - i % m->element; // of this element
     if (p.is_inside) {
-      uint64_t beyond = m->sizes[0] - (uint64_t)element - 1;
+      uint64_t beyond = x->columns - (uint64_t)element - 1;
       left += (beyond < m->box[0] ? beyond : m->box[0]) * m->element;
       p.global = row + (uint64_t)element * m->element + i % m->element;
     }
@@ -211,9 +212,15 @@ static bool visit_row(const struct walk *x, bool is_inside, uint64_t row, int64_
   return true;
 }
 
-bool tensor_map_visit(const struct tensor_map *m, const int32_t *at, uint32_t shared,
+// A store writes whole chunks of 16 bytes: those in which a row ends, too (seen on an H200).
+static uint64_t columns_of(const struct tensor_map *m, bool is_store) {
+  unsigned chunk = TENSOR_CHUNK / m->element;
+  return is_store ? (m->sizes[0] + chunk - 1) / chunk * chunk : m->sizes[0];
+}
+
+bool tensor_map_visit(const struct tensor_map *m, bool is_store, const int32_t *at, uint32_t shared,
                       bool (*visit)(void *user, const struct tensor_piece *piece), void *user) {
-  struct walk x = {m, visit, user};
+  struct walk x = {m, columns_of(m, is_store), visit, user};
   unsigned rows = tensor_map_box_bytes(m) / (m->box[0] * m->element);
   for (unsigned i = 0; i < rows; i++) {
     bool is_inside = true;

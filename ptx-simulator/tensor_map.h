@@ -32,8 +32,9 @@ struct tensor_piece {
   bool is_inside;
   uint64_t global; // if inside
 };
-// Visits a box at these coordinates from shared address `shared` on; false as soon as visit does.
-bool tensor_map_visit(const struct tensor_map *m, const int32_t *at, uint32_t shared,
+// Visits a box at these coordinates from shared address `shared` on; false as soon as visit does. To
+// a store, elements behind the end of a row are inside if the row ends in their chunk.
+bool tensor_map_visit(const struct tensor_map *m, bool is_store, const int32_t *at, uint32_t shared,
                       bool (*visit)(void *user, const struct tensor_piece *piece), void *user);
 // The same for `bytes` in sequence.
 bool tensor_visit_bytes(uint64_t global, uint32_t shared, uint32_t bytes,

@@ -176,19 +176,10 @@ static MlirValue within_block(struct block *k, MlirValue v, unsigned dim) {
   return build_cast(&k->b, OP_ARITH_TRUNCI, v, mlir_of_dtype(k->b.c, DTYPE_I32));
 }
 
-static MlirValue unextended(struct block *k, MlirValue v) {
-  MlirOperation def = value_def(v);
-  bool extends = !mlirOperationIsNull(def) && op_is(k->b.c, def, OP_ARITH_EXTSI);
-  return extends ? mlirOperationGetOperand(def, 0) : v;
-}
-
-// The size, with the fact of a stride that is the same number: the row length of a dense tensor.
+// The size, with the fact of a stride that is the same number.
 static MlirValue size_of(struct block *k, unsigned dim) {
-  MlirValue size = k->a.of.sizes[dim];
-  for (unsigned i = 0; i + 1 < k->rank; i++)
-    if (mlirValueEqual(unextended(k, size), unextended(k, k->a.of.strides[i])))
-      return k->strides[i];
-  return size;
+  int stride = descriptor_stride_of_size(k->b.c, &k->a.of, dim);
+  return stride < 0 ? k->a.of.sizes[dim] : k->strides[stride];
 }
 
 enum { SLT = 2, SGE = 5 };

@@ -11,6 +11,7 @@
 // in the same way, and blocks are stored so (map_store), unless it accesses that memory in other
 // ways too. All others are left to rewrite-descriptors.
 #include "base/vec.h"
+#include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/chained_dots.h"
 #include "lowering/analysis/launch_value.h"
 #include "lowering/analysis/producer_slice.h"
@@ -37,6 +38,7 @@ struct state {
   struct pass_context *p;
   struct ir_context *c;
   MlirOperation kernel;
+  struct axis_analysis *axis;
   VEC(MlirOperation) loads, stores;
   VEC(struct load) chosen;
   // Of all products' loads; of other loads, and of stores if they are not cut.
@@ -288,6 +290,15 @@ static bool store_fits(struct state *s, MlirType block) {
          ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)bytes) >= LEAST_RING_SLOTS;
 }
 
+// TMA writes whole chunks of 16 bytes. Elements behind the end of a row keep their values only if
+// rows end with a chunk, as those of a dense tensor do.
+static bool rows_are_chunks(struct state *s, const struct descriptor_access *x, MlirType block) {
+  MlirValue size = x->of.sizes[x->of.rank - 1];
+  int64_t chunk = DESCRIPTOR_ALIGNMENT * 8 / type_bits(s->c, element_type(block));
+  return descriptor_stride_of_size(s->c, &x->of, x->of.rank - 1) >= 0 ||
+         axis_info_of(s->axis, size)->divisibility[0] % chunk == 0;
+}
+
 static void rewrite_store(struct state *s, MlirOperation store) {
   struct descriptor_access x;
   struct kernel_map map;
@@ -299,6 +310,8 @@ static void rewrite_store(struct state *s, MlirOperation store) {
     why = "the kernel may access that memory otherwise";
   if (!why && is_unaligned(s, store))
     why = "its base is not aligned to 16 bytes";
+  if (!why && !rows_are_chunks(s, &x, block))
+    why = "rows may end within 16 bytes, all of which it would write";
   if (!why && !store_fits(s, block))
     why = "shared memory does not hold the block beside those that are loaded";
   if (!why && !map_of(s, store, block, &map))
@@ -318,6 +331,7 @@ enum pass_result pass_use_tensor_maps(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c, .kernel = module_kernel(p->c, p->module)};
   if (!p->target->has_tma || p->num_stages < LEAST_RING_SLOTS || mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
+  s.axis = axis_analyse(p->c, mlirModuleGetOperation(p->module), p->scratch);
   ir_walk(s.kernel, collect, &s);
   for (size_t i = 0; i < s.loads.len && !s.has_assembly; i++)
     if (feeds_product(&s, mlirOperationGetResult(s.loads.at[i], 0)))

@@ -12,7 +12,7 @@
 // CHECK-SAME: {base = 1 : i32, box = array<i32: 64, 16>
 // CHECK-SAME: {base = 7 : i32, box = array<i32: 64, 16>
 module attributes {tilegpu.num_warps = 4 : i32} {
-func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32, %k: i32, %s: i64, %where: !tile.ptr<i32>, %out: !tile.ptr<f16>, %c: !tile.ptr<f16>) attributes {tile.kernel} {
+func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32 {tile.divisibility = 8 : i32}, %k: i32, %s: i64, %where: !tile.ptr<i32>, %out: !tile.ptr<f16>, %c: !tile.ptr<f16>, %ragged: !tile.ptr<f16>) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
   %c2 = arith.constant 2 : i32
   %c8 = arith.constant 8 : i32
@@ -75,6 +75,10 @@ func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32, %k:
   // WHY-DAG: stored without TMA: the kernel may access that memory otherwise
   %other = "tile.load"(%c) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<f16>) -> f16
   "tile.descriptor_store"(%c, %n64, %k64, %s, %c0, %c0, %q) {operandSegmentSizes = array<i32: 1, 2, 1, 2, 1>} : (!tile.ptr<f16>, i64, i64, i64, i32, i32, tensor<64x16xf16>) -> ()
+  // A row may end within 16 bytes, which TMA writes as a whole.
+  // CHECK: "tile.descriptor_store"
+  // WHY-DAG: stored without TMA: rows may end within 16 bytes, all of which it would write
+  "tile.descriptor_store"(%ragged, %m64, %m64, %s, %c0, %c0, %q) {operandSegmentSizes = array<i32: 1, 2, 1, 2, 1>} : (!tile.ptr<f16>, i64, i64, i64, i32, i32, tensor<64x16xf16>) -> ()
   %h = arith.truncf %sum : tensor<64x16xf32> to tensor<64x16xf16>
   // The producer would read what the kernel has not written yet.
   // CHECK: "tile.descriptor_load"(%arg8
