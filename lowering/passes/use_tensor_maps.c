@@ -40,6 +40,7 @@ struct state {
   MlirOperation kernel;
   struct axis_analysis *axis;
   VEC(MlirOperation) loads, stores;
+  VEC(MlirOperation) asked; // loops with `warp_specialize=True`
   VEC(struct load) chosen;
   // Of all products' loads; of other loads, and of stores if they are not cut.
   uint64_t slot_bytes, other_bytes;
@@ -62,6 +63,8 @@ static void note_access(struct state *s, MlirOperation op) {
 
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
+  if (op_attr_bool(op, "tile.warp_specialize"))
+    vec_push(s->p->scratch, &s->asked, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
@@ -327,16 +330,32 @@ static void rewrite_store(struct state *s, MlirOperation store) {
   op_erase(store);
 }
 
+// Why the kernel has no producer; NULL: it has one.
+static const char *choose_loads(struct state *s) {
+  if (!s->p->target->has_tma)
+    return "the target has no tensor maps";
+  if (s->p->num_stages < LEAST_RING_SLOTS)
+    return "one stage leaves nothing to load ahead";
+  if (s->has_assembly)
+    return "inline assembly with effects may have barriers of all warps";
+  for (size_t i = 0; i < s->loads.len; i++)
+    if (feeds_product(s, mlirOperationGetResult(s->loads.at[i], 0)))
+      choose(s, s->loads.at[i]);
+  if (s->chosen.len == 0)
+    return "no product by wgmma reads blocks of tensor descriptors that the launch can describe";
+  return rings_fit(s) ? NULL : "shared memory does not hold two blocks of each load";
+}
+
 enum pass_result pass_use_tensor_maps(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c, .kernel = module_kernel(p->c, p->module)};
-  if (!p->target->has_tma || p->num_stages < LEAST_RING_SLOTS || mlirOperationIsNull(s.kernel))
+  if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   s.axis = axis_analyse(p->c, mlirModuleGetOperation(p->module), p->scratch);
   ir_walk(s.kernel, collect, &s);
-  for (size_t i = 0; i < s.loads.len && !s.has_assembly; i++)
-    if (feeds_product(&s, mlirOperationGetResult(s.loads.at[i], 0)))
-      choose(&s, s.loads.at[i]);
-  if (s.chosen.len == 0 || !rings_fit(&s))
+  const char *why = choose_loads(&s);
+  for (size_t i = 0; i < s.asked.len && why; i++)
+    pass_remark(p, s.asked.at[i], "descriptors", "`warp_specialize` has no effect: %s", why);
+  if (why)
     return PASS_UNCHANGED;
   for (size_t i = 0; i < s.loads.len; i++)
     if (!feeds_product(&s, mlirOperationGetResult(s.loads.at[i], 0)))
