@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of a Python library of Triton kernels with tilec in the place of Triton's compiler.
+"""Runs the tests of a Python library of Triton kernels with tilec instead of Triton's compiler.
 
 usage: TILEC=build/tilec python3 -m pytest -p run_library TESTS...        with this folder and the library in PYTHONPATH
 
