@@ -278,7 +278,8 @@ static void load_early(struct product_writer *w, const struct scalar *v, unsigne
     return;
   for (unsigned i = 0; i < scalar_arity(v); i++)
     load_early(w, v->in[i], tiles);
-  if (v->kind != SCALAR_LOAD || region_maker(w->g->r, v->buffer) || v == residual_of(w))
+  if (v->kind != SCALAR_LOAD || !v->buffer || region_maker(w->g->r, v->buffer) ||
+      v == residual_of(w))
     return;
   uint32_t axes = emit_index_axes(w->e, v->index), m = emit_index_axes(w->e, w->g->m),
            n = emit_index_axes(w->e, w->g->n);

@@ -35,12 +35,18 @@ size_t product_shared_bytes(const struct product *p) {
   return row * b.k * p->stages;
 }
 
+// Operands that are computed, or read by fma, need a buffer besides the stages: one of wide
+// elements may be as large as a stage.
+static size_t most_shared(const struct product *p) {
+  return (dtype_bytes(p->types->a) >= 4 ? 96 : 160) << 10;
+}
+
 bool product_fits(const struct product *p) {
   struct blocks b = p->block;
   size_t threads = 32 * (size_t)p->warps, wide = dtype_bits(p->types->acc) / 32;
   size_t sums = (size_t)b.m * b.n / threads * (wide ? wide : 1);
   bool is_fma = p->types->precision && strcmp(p->types->precision, "ieee") == 0;
-  return sums <= (is_fma ? 64 : 128) && product_shared_bytes(p) <= 160 << 10 &&
+  return sums <= (is_fma ? 64 : 128) && product_shared_bytes(p) <= most_shared(p) &&
          (!p->form->fits || p->form->fits(p));
 }
 
