@@ -37,6 +37,28 @@ struct str str_split(struct str s, char sep, struct str *ret_head) {
   return (struct str){at + 1, s.len - n - 1};
 }
 
+struct str str_split_list(struct str s, struct str *ret_head) {
+  unsigned depth = 0;
+  char quote = 0;
+  for (size_t i = 0; i < s.len; i++) {
+    char c = s.ptr[i];
+    if (quote) {
+      quote = c == quote ? 0 : quote;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(' || c == '[') {
+      depth++;
+    } else if (c == ')' || c == ']') {
+      depth -= depth > 0;
+    } else if (c == ',' && depth == 0) {
+      *ret_head = (struct str){s.ptr, i};
+      return (struct str){s.ptr + i + 1, s.len - i - 1};
+    }
+  }
+  *ret_head = s;
+  return (struct str){NULL, 0};
+}
+
 static int digit_of(char c) {
   if (c >= '0' && c <= '9')
     return c - '0';

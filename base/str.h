@@ -28,6 +28,9 @@ struct str str_trim(struct str s); // spaces, tabs, CR, LF at both ends
 // Splits at the first `sep`: *ret_head gets the text before it, the result is the text after it
 // (ptr NULL when there was no `sep`; then the head is the whole).
 struct str str_split(struct str s, char sep, struct str *ret_head);
+// The same, at the first comma outside of quotes, () and []. Closing brackets without an opening one
+// do not count.
+struct str str_split_list(struct str s, struct str *ret_head);
 // Strict: the whole view must be the number. Accepts 0x, 0b, 0o and '_' between digits.
 bool str_to_i64(struct str s, int64_t *ret);
 bool str_to_u64(struct str s, uint64_t *ret);

@@ -11,24 +11,8 @@ struct span tool_part(const struct word *of, struct str part) {
 bool tool_next_entry(struct str *rest, struct str *ret) {
   if (!rest->ptr || rest->len == 0)
     return false;
-  int depth = 0;
-  char quote = 0;
-  size_t n = 0;
-  for (; n < rest->len; n++) {
-    char c = rest->ptr[n];
-    if (quote)
-      quote = c == quote ? 0 : quote;
-    else if (c == '"' || c == '\'')
-      quote = c;
-    else if (c == '(' || c == '[')
-      depth++;
-    else if (c == ')' || c == ']')
-      depth--;
-    else if (c == ',' && depth <= 0)
-      break;
-  }
-  *ret = str_trim((struct str){rest->ptr, n});
-  *rest = n < rest->len ? (struct str){rest->ptr + n + 1, rest->len - n - 1} : (struct str){0};
+  *rest = str_split_list(*rest, ret);
+  *ret = str_trim(*ret);
   return true;
 }
 

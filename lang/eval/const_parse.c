@@ -29,30 +29,6 @@ static bool is_quoted(struct str text) {
 
 static bool parse(struct arena *a, struct str text, unsigned depth, struct value *ret);
 
-// Cuts the next element off `rest`: up to a comma outside of brackets and quotes.
-static bool next_element(struct str *rest, struct str *ret) {
-  char quote = 0;
-  int depth = 0;
-  size_t n = 0;
-  for (; n < rest->len; n++) {
-    char c = rest->ptr[n];
-    if (quote)
-      quote = c == quote ? 0 : quote;
-    else if (c == '"' || c == '\'')
-      quote = c;
-    else if (c == '(' || c == '[')
-      depth++;
-    else if (c == ')' || c == ']')
-      depth--;
-    else if (c == ',' && depth == 0)
-      break;
-  }
-  *ret = (struct str){rest->ptr, n};
-  bool has_comma = n < rest->len;
-  *rest = has_comma ? (struct str){rest->ptr + n + 1, rest->len - n - 1} : (struct str){0};
-  return has_comma;
-}
-
 // (2, 3), (16,), ((1, 2), "x"), [4, 8]; `()` is empty, and `(2)` is the number.
 static bool parse_tuple(struct arena *a, struct str text, unsigned depth, struct value *ret) {
   bool is_list = text.ptr[0] == '[';
@@ -64,8 +40,8 @@ static bool parse_tuple(struct arena *a, struct str text, unsigned depth, struct
   bool has_comma = false;
   while (rest.len) {
     struct value v;
-    bool comma = next_element(&rest, &element);
-    has_comma |= comma;
+    rest = str_split_list(rest, &element);
+    has_comma |= rest.ptr != NULL;
     rest = str_trim(rest);
     if (!parse(a, element, depth + 1, &v))
       return false;

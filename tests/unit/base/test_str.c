@@ -28,6 +28,27 @@ static void check_i64(const char *text, bool ok, int64_t want) {
   ck_assert_int_eq(value, ok ? want : -77);
 }
 
+START_TEST(lists) {
+  static const struct {
+    const char *text, *head, *rest; // rest NULL: there was no comma
+  } cases[] = {{"a,b", "a", "b"},
+               {"(1, 2), 3", "(1, 2)", " 3"},
+               {"[x,(y,z)]", "[x,(y,z)]", NULL},
+               {"'a,b',c", "'a,b'", "c"},
+               {"\"(\",1", "\"(\"", "1"},
+               {"1,", "1", ""},
+               {")),2", "))", "2"},
+               {"", "", NULL},
+               {"'open, 1", "'open, 1", NULL}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    struct str head, rest = str_split_list(str_from(cases[i].text), &head);
+    ck_assert_msg(str_is(head, cases[i].head), "%s", cases[i].text);
+    ck_assert_msg((rest.ptr != NULL) == (cases[i].rest != NULL), "%s", cases[i].text);
+    ck_assert(!rest.ptr || str_is(rest, cases[i].rest));
+  }
+}
+END_TEST
+
 START_TEST(integers) {
   check_i64("0", true, 0);
   check_i64("-9223372036854775808", true, INT64_MIN);
@@ -116,6 +137,7 @@ END_TEST
 TCase *str_tests(void) {
   TCase *t = tcase_create("str");
   tcase_add_test(t, views);
+  tcase_add_test(t, lists);
   tcase_add_test(t, integers);
   tcase_add_test(t, floats);
   tcase_add_test(t, distances);
