@@ -91,9 +91,9 @@ END_TEST
 
 static bool is_tier1(void) { return strncmp(cuda->launched, "\177ELFquick ", 10) == 0; }
 
-// Runs it with arrays at `at`; returns the warps of its launch.
-static unsigned run_large(char *at) {
-  static const int64_t x_shape[] = {4096, 516}, w_shape[] = {516, 4096}, shape[] = {4096, 4096};
+// Runs a product of 4096 x k and k x 4096 with arrays at `at`; returns the warps of its launch.
+static unsigned run_product(int64_t k, char *at) {
+  const int64_t x_shape[] = {4096, k}, w_shape[] = {k, 4096}, shape[] = {4096, 4096};
   tile_tensor in[] = {{at, TILE_F16, 2, x_shape, NULL},
                       {at, TILE_F16, 2, w_shape, NULL},
                       {at, TILE_F16, 2, shape, NULL}};
@@ -103,6 +103,24 @@ static unsigned run_large(char *at) {
   ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
   return cuda->block / 32;
 }
+
+static unsigned run_large(char *at) { return run_product(516, at); }
+
+// Rows of whole 16 bytes come through tensor maps, by 4 more warps; but not where the launch's
+// arrays are not aligned.
+START_TEST(maps_need_aligned_arrays) {
+  char *p = (char *)(uintptr_t)0x10000;
+  open_text(
+      "def forward(self, x: \"f16[4096, 512]\", w: \"f16[512, 4096]\", b: \"f16[4096, 4096]\"):\n"
+      "    mm = torch.ops.aten.mm.default(x, w)\n"
+      "    add = torch.ops.aten.add.Tensor(mm, b)\n"
+      "    return (add,)\n");
+  ck_assert_int_eq(tile_program_wait_optimized(program), TILE_OK);
+  ck_assert_uint_eq(run_product(512, p), 8 + 4);
+  ck_assert_uint_eq(run_product(512, p + 2), 8);
+  ck_assert_uint_eq(run_product(512, p), 8 + 4);
+}
+END_TEST
 
 START_TEST(tier1_code_runs_first) {
   char *p = (char *)(uintptr_t)0x10000;
@@ -165,6 +183,7 @@ int main(void) {
   tcase_add_checked_fixture(tier1, open_device, close_program);
   tcase_set_timeout(tier1, 60);
   tcase_add_test(tier1, tier1_code_runs_first);
+  tcase_add_test(tier1, maps_need_aligned_arrays);
   tcase_add_test(tier1, tier1_code_stays_where_there_is_no_better);
   tcase_add_test(tier1, what_is_on_disk_is_the_best);
   suite_add_tcase(suite, tier1);
