@@ -1,42 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fused bias + GELU + residual in half precision from C, checked against double precision.
  * usage: fused-elementwise [FILE.tile] [ROWS COLUMNS] */
-#include <tile/tile.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define TRY(call)                                                                                  \
-  do {                                                                                             \
-    tile_status status = (call);                                                                   \
-    if (status != TILE_OK) {                                                                       \
-      fprintf(stderr, "%s: %s\n", tile_status_name(status), tile_error_message());                 \
-      return 1;                                                                                    \
-    }                                                                                              \
-  } while (0)
+#include "../half.h"
 
 enum { BLOCK = 2048 };
-
-/* IEEE half precision, round to nearest even; inputs here are small and normal or zero. */
-static uint16_t half_of(float f) {
-  uint32_t u;
-  memcpy(&u, &f, sizeof(u));
-  uint32_t sign = (u >> 16) & 0x8000u, magnitude = u & 0x7fffffffu;
-  if (magnitude < 0x38800000u) /* below the smallest normal half: flush */
-    return (uint16_t)sign;
-  magnitude += 0xfffu + ((magnitude >> 13) & 1u);
-  return (uint16_t)(sign | ((magnitude - 0x38000000u) >> 13));
-}
-
-static double double_of(uint16_t h) {
-  int exponent = (h >> 10) & 31, fraction = h & 1023;
-  double v = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-             : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                            : ldexp(fraction, -24);
-  return h & 0x8000 ? -v : v;
-}
 
 /* Uniform in [-3, 3). */
 static uint16_t draw(void) { return half_of((float)rand() / (float)RAND_MAX * 6.0f - 3.0f); }
