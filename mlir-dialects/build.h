@@ -139,7 +139,8 @@ void build_async_commit(struct builder *b);
 // The buffers are those that are read afterwards; copies by other threads are complete after a
 // barrier. Buffers of several types need several ops.
 void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int32_t pending);
-void build_gpu_barrier(struct builder *b, bool reads_only);
+// warps: groups of so many neighbouring warps meet, each for itself; 0: the CTA.
+void build_gpu_barrier(struct builder *b, bool reads_only, int32_t warps);
 
 // ---- layouts ----
 MlirValue build_convert_layout(struct builder *b, MlirValue x, MlirAttribute encoding);

@@ -10,25 +10,29 @@ MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const M
 }
 
 static void build_store_by(struct builder *b, enum op_id id, uint32_t map, MlirValue what,
-                           unsigned rank, const MlirValue *offsets) {
-  MlirNamedAttribute a = named_attr(b->c, "map", attr_i32(b->c, (int32_t)map));
+                           unsigned rank, const MlirValue *offsets, int32_t warps) {
+  MlirNamedAttribute a[] = {named_attr(b->c, "map", attr_i32(b->c, (int32_t)map)),
+                            named_attr(b->c, "warps", attr_i32(b->c, warps))};
   MlirValue operands[1 + KERNEL_MAP_RANK] = {what};
   for (unsigned i = 0; i < rank; i++)
     operands[1 + i] = offsets[i];
-  build_op(b, id, 1 + rank, operands, 0, NULL, 1, &a);
+  build_op(b, id, 1 + rank, operands, 0, NULL, warps ? 2 : 1, a);
 }
 
 void build_map_store(struct builder *b, uint32_t map, MlirValue value, unsigned rank,
                      const MlirValue *offsets) {
-  build_store_by(b, OP_TILE_MAP_STORE, map, value, rank, offsets);
+  build_store_by(b, OP_TILE_MAP_STORE, map, value, rank, offsets, 0);
 }
 
 void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, unsigned rank,
-                            const MlirValue *offsets) {
-  build_store_by(b, OP_GPU_MAP_STORE, map, buffer, rank, offsets);
+                            const MlirValue *offsets, int32_t warps) {
+  build_store_by(b, OP_GPU_MAP_STORE, map, buffer, rank, offsets, warps);
 }
 
-void build_map_wait(struct builder *b) { build_op(b, OP_GPU_MAP_WAIT, 0, NULL, 0, NULL, 0, NULL); }
+void build_map_wait(struct builder *b, int32_t warps) {
+  MlirNamedAttribute a = named_attr(b->c, "warps", attr_i32(b->c, warps));
+  build_op(b, OP_GPU_MAP_WAIT, 0, NULL, 0, NULL, warps != 0, &a);
+}
 
 MlirValue build_is_producer(struct builder *b, bool leader) {
   MlirNamedAttribute a = named_attr(b->c, "leader", attr_bool(b->c, leader));

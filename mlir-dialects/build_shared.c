@@ -110,7 +110,12 @@ void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int
   }
 }
 
-void build_gpu_barrier(struct builder *b, bool reads_only) {
-  MlirNamedAttribute a = named_attr(b->c, "reads_only", attr_bool(b->c, true));
-  build_op(b, OP_GPU_BARRIER, 0, NULL, 0, NULL, reads_only, &a);
+void build_gpu_barrier(struct builder *b, bool reads_only, int32_t warps) {
+  MlirNamedAttribute a[2];
+  intptr_t count = 0;
+  if (reads_only)
+    a[count++] = named_attr(b->c, "reads_only", attr_bool(b->c, true));
+  if (warps)
+    a[count++] = named_attr(b->c, "warps", attr_i32(b->c, warps));
+  build_op(b, OP_GPU_BARRIER, 0, NULL, 0, NULL, count, a);
 }

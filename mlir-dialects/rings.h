@@ -22,6 +22,8 @@
 #include "mlir-dialects/build.h"
 
 // ---- maps ----
+enum { MAP_STORE_ROWS = 16 }; // of a warp in an accumulator of wgmma
+
 uint32_t module_map_count(MlirOperation module);
 // On the context's arena. False if the attribute is malformed.
 bool module_map(struct ir_context *c, MlirOperation module, uint32_t number,
@@ -37,10 +39,14 @@ MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const M
 void build_map_store(struct builder *b, uint32_t map, MlirValue value, unsigned rank,
                      const MlirValue *offsets);
 // The same from a buffer, by one thread, without waiting. A map has the layout of the buffer.
+// warps > 0: by the first thread of each group of so many warps, which stores the rows that its
+// warps wrote: MAP_STORE_ROWS a warp, in the order of the warps, again and again to the buffer's
+// end. The box has the rows of one group.
 void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, unsigned rank,
-                            const MlirValue *offsets);
-// Until the buffers of all earlier stores were read; other threads know after a barrier.
-void build_map_wait(struct builder *b);
+                            const MlirValue *offsets, int32_t warps);
+// Until the buffers of all earlier stores with the same `warps` were read; other threads (of the
+// group) know after a barrier.
+void build_map_wait(struct builder *b, int32_t warps);
 
 // ---- rings ----
 struct ring_ref {

@@ -52,6 +52,11 @@ static bool check_map_copy(struct checked *k) {
   return want_ring(k, 1) && want_map(k, rank);
 }
 
+// `warps`: the size of groups of warps, if there is one.
+static bool want_groups(struct checked *k) {
+  return mlirAttributeIsNull(op_attr(k->op, "warps")) || want_positive(k, "warps", 32);
+}
+
 // The first operand is the tile or the buffer.
 static bool check_map_store(struct checked *k) {
   MlirType t = operand_type(k, 0);
@@ -61,7 +66,7 @@ static bool check_map_store(struct checked *k) {
   MlirType tile = is_buffer ? memdesc_tile(k->c, t) : t;
   if ((intptr_t)tensor_rank(tile) != operand_count(k) - 1)
     return wrong(k, "needs an offset for each dimension of `%s`", text(k, t));
-  return want_map(k, tensor_rank(tile));
+  return want_map(k, tensor_rank(tile)) && want_groups(k);
 }
 
 static bool check_set_registers(struct checked *k) {
@@ -88,6 +93,8 @@ bool check_ring(struct checked *k) {
   case OP_GPU_RING_EMPTY: return want_ring(k, 0) && want_positive(k, "bytes", MAX_BYTES);
   case OP_GPU_RING_RELEASE: return check_ring_release(k);
   case OP_GPU_MAP_COPY: return check_map_copy(k);
+  case OP_GPU_MAP_WAIT:
+  case OP_GPU_BARRIER: return want_groups(k);
   case OP_GPU_IS_PRODUCER: return want_bool(k, "leader");
   case OP_GPU_SET_REGISTERS: return check_set_registers(k);
   case OP_GPU_RING_END:

@@ -51,6 +51,37 @@ void intervals_add_all(struct arena *a, struct intervals *s, const struct interv
     intervals_add(a, s, of->at.at[i]);
 }
 
+static void intervals_remove(struct arena *a, struct intervals *s, struct shared_interval i) {
+  struct intervals ret = {0};
+  for (size_t k = 0; k < s->at.len; k++) {
+    struct shared_interval at = s->at.at[k];
+    uint32_t left = at.end < i.begin ? at.end : i.begin,
+             right = at.begin > i.end ? at.begin : i.end;
+    if (at.begin < left)
+      vec_push(a, &ret.at, ((struct shared_interval){at.begin, left}));
+    if (right < at.end)
+      vec_push(a, &ret.at, ((struct shared_interval){right, at.end}));
+  }
+  *s = ret;
+}
+
+void intervals_remove_all(struct arena *a, struct intervals *s, const struct intervals *of) {
+  for (size_t i = 0; i < of->at.len; i++)
+    intervals_remove(a, s, of->at.at[i]);
+}
+
+// Intervals of a set are not adjacent, so one of them covers each.
+bool intervals_cover(const struct intervals *s, const struct intervals *t) {
+  for (size_t i = 0; i < t->at.len; i++) {
+    bool covered = false;
+    for (size_t k = 0; k < s->at.len && !covered; k++)
+      covered = s->at.at[k].begin <= t->at.at[i].begin && t->at.at[i].end <= s->at.at[k].end;
+    if (!covered)
+      return false;
+  }
+  return true;
+}
+
 // ---- slots ----
 
 // The slot that i.begin is in, or `count`. i ends where that slot ends, or where the next begins.

@@ -22,6 +22,9 @@ bool intervals_any_overlap(const struct intervals *s, const struct intervals *t)
 bool intervals_same(const struct intervals *s, const struct intervals *t);
 void intervals_add(struct arena *a, struct intervals *s, struct shared_interval i);
 void intervals_add_all(struct arena *a, struct intervals *s, const struct intervals *of);
+void intervals_remove_all(struct arena *a, struct intervals *s, const struct intervals *of);
+// Whether all bytes of `t` are in `s`.
+bool intervals_cover(const struct intervals *s, const struct intervals *t);
 
 // `count` slots of `bytes`, `step` apart (step >= bytes), the first at `offset`.
 struct ring_slots {

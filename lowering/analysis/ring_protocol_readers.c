@@ -5,6 +5,7 @@
 // buffers of stores.
 //
 // Recursion is the algorithm: blocks contain loops.
+#include "layouts/attr.h"
 #include "lowering/analysis/ring_protocol_parts.h"
 
 enum { MAX_SLOTS = 64, MAX_FLIGHT = 8, MAX_READS = 4 };
@@ -194,9 +195,20 @@ static unsigned char *store_of(struct protocol *p, struct state *s, MlirValue me
   return NULL;
 }
 
+// Groups of warps store what their own warps write: MAP_STORE_ROWS of each warp, in their order.
+static bool has_own_rows(struct protocol *p, MlirOperation write, ptrdiff_t store) {
+  MlirAttribute layout = tensor_encoding(mlirValueGetType(mlirOperationGetOperand(write, 0)));
+  const struct encoding *e = encoding_of_attr(p->c, layout);
+  bool has_rows = e && e->kind == ENC_MMA && e->mma.version == 3 &&
+                  e->mma.warps_per_cta[0] == op_attr_int(p->module, "tilegpu.num_warps", 0);
+  return has_rows || !op_attr_int(p->store_ops[store], "warps", 0);
+}
+
 static void write(struct protocol *p, struct state *s, MlirOperation op, MlirValue memdesc) {
   MlirValue slot, alloc = protocol_buffer_of(p, memdesc, &slot);
   unsigned char *x = store_of(p, s, memdesc);
+  if (x && !has_own_rows(p, op, x - s->stores))
+    report(p, op, "writes rows of the buffer that another group of warps stores");
   if (protocol_ring_with(p, alloc))
     report(p, op, "writes a buffer of a ring, which copies through maps fill");
   if (x && (*x & IN_FLIGHT))
@@ -224,9 +236,13 @@ static void wait_for_stores(struct protocol *p, struct state *s) {
       s->stores[i] = (unsigned char)((s->stores[i] & ~IN_FLIGHT) | WAITED);
 }
 
-static void meet(struct protocol *p, struct state *s, bool reads_only) {
+// Warps that meet in groups know of the buffers that such groups store.
+static void meet(struct protocol *p, struct state *s, MlirOperation op) {
+  int64_t warps = op_attr_int(op, "warps", 0);
+  int cleared = WAITED | (op_attr_bool(op, "reads_only") ? 0 : DIRTY);
   for (unsigned i = 0; i < p->store_count; i++)
-    s->stores[i] &= (unsigned char)~(WAITED | (reads_only ? 0 : DIRTY));
+    if (!warps || op_attr_int(p->store_ops[i], "warps", 0) == warps)
+      s->stores[i] &= (unsigned char)~cleared;
 }
 
 static void end(struct protocol *p, struct state *s, MlirOperation op) {
@@ -340,7 +356,7 @@ static void run_op(struct protocol *p, struct state *s, MlirOperation op) {
   case OP_GPU_LOCAL_STORE: write(p, s, op, mlirOperationGetOperand(op, 1)); break;
   case OP_GPU_MAP_STORE: store(p, s, op); break;
   case OP_GPU_MAP_WAIT: wait_for_stores(p, s); break;
-  case OP_GPU_BARRIER: meet(p, s, op_attr_bool(op, "reads_only")); break;
+  case OP_GPU_BARRIER: meet(p, s, op); break;
   case OP_GPU_RING_INIT:
   case OP_GPU_LOCAL_INDEX:
   case OP_GPU_LOCAL_TRANS: break; // they read no slot

@@ -23,7 +23,10 @@ static bool emit_assume(struct emitter *e, MlirOperation op) {
 }
 
 static bool emit_barrier(struct emitter *e, MlirOperation op) {
-  if (op_is(e->c, op, OP_GPU_BARRIER) && op_attr_bool(op, "reads_only"))
+  uint32_t warps = (uint32_t)op_attr_int(op, "warps", 0);
+  if (warps)
+    group_barrier(e, warps, op_attr_bool(op, "reads_only"));
+  else if (op_is(e->c, op, OP_GPU_BARRIER) && op_attr_bool(op, "reads_only"))
     cta_barrier_behind_reads(e);
   else
     cta_barrier(e);

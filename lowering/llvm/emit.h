@@ -153,7 +153,8 @@ struct target_hooks {
   bool (*reduces_warp)(struct emitter *e, enum op_id id, LLVMTypeRef type);
   LLVMValueRef (*reduce_warp)(struct emitter *e, enum op_id id, LLVMValueRef value);
   void (*barrier)(struct emitter *e);
-  LLVMValueRef (*shared_base)(struct emitter *e); // pointer to the CTA's shared memory
+  void (*group_barrier)(struct emitter *e, uint32_t warps); // where the target has_tma
+  LLVMValueRef (*shared_base)(struct emitter *e);           // pointer to the CTA's shared memory
   // Reports a wrong access of `bytes` at `ptr` in shared memory; built with e->check only. NULL:
   // the target does not check.
   void (*shared_check)(struct emitter *e, LLVMValueRef ptr, unsigned bytes, bool is_write);
@@ -398,6 +399,8 @@ LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset);
 LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes);
 void cta_barrier(struct emitter *e);
 void cta_barrier_behind_reads(struct emitter *e); // products need see no write before it
+// Of each group of so many neighbouring warps. reads_only: TMA need see no write before it.
+void group_barrier(struct emitter *e, uint32_t warps, bool reads_only);
 // Around the body of a loop, at its head (entered from `before`) and its end: scratch that has two
 // slots alternates. double_buffers_end takes the result of double_buffers_begin.
 struct double_buffer *double_buffers_begin(struct emitter *e, MlirOperation loop,

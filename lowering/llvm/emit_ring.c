@@ -4,6 +4,7 @@
 // full in phases of parity 0, 1, 0, ...; it is empty before its first phase, which a wait for the
 // phase before parity 0 finds true at once (PTX ISA, "mbarrier.try_wait").
 #include "lowering/llvm/emit.h"
+#include "mlir-dialects/rings.h"
 
 enum { MBARRIER_BYTES = 8 };
 
@@ -135,7 +136,8 @@ static void release(struct emitter *e, MlirOperation op) {
 // The boxes of a block: its inner dimension in parts of one swizzle each, rows together
 // (layouts/shared.c).
 struct boxes {
-  uint32_t map, rank, count, width, bytes; // width: elements; bytes: of a box
+  uint32_t map, rank, count, width; // width: elements of a row
+  uint32_t rows, row_bytes, bytes;  // of the block's part of that width
   LLVMValueRef coords[KERNEL_MAP_RANK], buffer;
 };
 
@@ -143,16 +145,18 @@ static struct boxes boxes_of(struct emitter *e, MlirOperation op, intptr_t first
   struct boxes x = {.map = (uint32_t)op_attr_int(op, "map", 0)};
   const struct kernel_map *map = &e->info->maps[x.map];
   MlirType tile = memdesc_tile(e->c, operand_type(op, 0));
-  uint32_t inner = map->rank - 1, rows = 1;
+  uint32_t inner = map->rank - 1;
   x.rank = map->rank;
   x.width = map->box[inner];
   x.count = (uint32_t)(tensor_dim(tile, inner) + x.width - 1) / x.width;
   x.buffer = shared_address(e, operand_of(e, op, 0)->at[0]);
   for (uint32_t i = 0; i < map->rank; i++)
     x.coords[i] = operand_of(e, op, first_offset + (intptr_t)i)->at[0];
+  x.rows = 1;
   for (uint32_t i = 0; i < inner; i++)
-    rows *= map->box[i];
-  x.bytes = rows * x.width * dtype_bytes(map->dtype);
+    x.rows *= (uint32_t)tensor_dim(tile, i);
+  x.row_bytes = x.width * dtype_bytes(map->dtype);
+  x.bytes = x.rows * x.row_bytes;
   return x;
 }
 
@@ -176,25 +180,48 @@ static void copy(struct emitter *e, MlirOperation op) {
   }
 }
 
-// ---- stores, by the first thread: groups of copies belong to the thread that issued them ----
+// ---- stores ----
 
-static struct branch first_thread(struct emitter *e) {
-  return branch_begin(e, LLVMBuildICmp(e->b, LLVMIntEQ, e->thread_id, const_i32(e, 0), ""));
+// By the first thread of the CTA, or of each group of `warps`: groups of copies belong to the
+// thread that issued them.
+static struct branch first_thread(struct emitter *e, uint32_t warps) {
+  LLVMValueRef id = e->thread_id;
+  if (warps)
+    id = LLVMBuildAnd(e->b, id, const_i32(e, 32 * warps - 1), "");
+  return branch_begin(e, LLVMBuildICmp(e->b, LLVMIntEQ, id, const_i32(e, 0), ""));
+}
+
+// The rows of this thread's group, those of repetition i: box by box.
+static void store_rows(struct emitter *e, const struct boxes *x, uint32_t warps, uint32_t i,
+                       uint32_t box_rows) {
+  LLVMValueRef at[KERNEL_MAP_RANK], row = const_i32(e, i * e->num_warps * MAP_STORE_ROWS);
+  if (warps) {
+    LLVMValueRef group = LLVMBuildUDiv(e->b, e->warp, const_i32(e, warps), "");
+    row = LLVMBuildAdd(e->b, row, LLVMBuildMul(e->b, group, const_i32(e, box_rows), ""), "");
+  }
+  for (uint32_t k = 0; k < x->count; k++) {
+    box_coords(e, x, k, at);
+    if (warps)
+      at[x->rank - 2] = LLVMBuildAdd(e->b, at[x->rank - 2], row, "");
+    LLVMValueRef distance = LLVMBuildMul(e->b, row, const_i32(e, x->row_bytes), "");
+    LLVMValueRef from = LLVMBuildAdd(e->b, box_buffer(e, x, k), distance, "");
+    e->target->hooks->map_store(e, e->maps[x->map], from, x->rank, at);
+  }
 }
 
 static void store(struct emitter *e, MlirOperation op) {
   struct boxes x = boxes_of(e, op, 1);
-  LLVMValueRef coords[KERNEL_MAP_RANK];
-  struct branch br = first_thread(e);
-  for (uint32_t k = 0; k < x.count; k++) {
-    box_coords(e, &x, k, coords);
-    e->target->hooks->map_store(e, e->maps[x.map], box_buffer(e, &x, k), x.rank, coords);
-  }
+  uint32_t warps = (uint32_t)op_attr_int(op, "warps", 0);
+  uint32_t rows = warps * MAP_STORE_ROWS, all = e->num_warps * MAP_STORE_ROWS;
+  uint32_t repetitions = warps ? x.rows / all : 1;
+  struct branch br = first_thread(e, warps);
+  for (uint32_t i = 0; i < repetitions; i++)
+    store_rows(e, &x, warps, i, rows);
   branch_end(e, &br);
 }
 
-static void wait_for_stores(struct emitter *e) {
-  struct branch br = first_thread(e);
+static void wait_for_stores(struct emitter *e, MlirOperation op) {
+  struct branch br = first_thread(e, (uint32_t)op_attr_int(op, "warps", 0));
   e->target->hooks->map_wait(e);
   branch_end(e, &br);
 }
@@ -220,7 +247,7 @@ bool emit_ring(struct emitter *e, MlirOperation op) {
   case OP_GPU_RING_FULL: wait_full(e, op); break;
   case OP_GPU_RING_RELEASE: release(e, op); break;
   case OP_GPU_MAP_STORE: store(e, op); break;
-  case OP_GPU_MAP_WAIT: wait_for_stores(e); break;
+  case OP_GPU_MAP_WAIT: wait_for_stores(e, op); break;
   default: copy(e, op); break;
   }
   return true;

@@ -112,6 +112,13 @@ void cta_barrier_behind_reads(struct emitter *e) {
   e->target->hooks->barrier(e);
 }
 
+void group_barrier(struct emitter *e, uint32_t warps, bool reads_only) {
+  e->uses_collectives = true;
+  if (!reads_only)
+    e->target->hooks->async_proxy_fence(e);
+  e->target->hooks->group_barrier(e, warps);
+}
+
 // insert-barriers puts a barrier before the next use of the memory.
 void scratch_end(struct emitter *e) {
   if (!is_planned(e))

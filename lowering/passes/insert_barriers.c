@@ -10,6 +10,8 @@
 // In programs with products by wgmma a barrier with `reads_only` has no write before it that such a
 // product would have to see.
 //
+// Warps that store rows of their own through a map (`warps` of tilegpu.map_store) meet in groups.
+//
 // An op with scratch has a barrier of its own between writing and reading it; after the op only its
 // reads are pending.
 #include "lowering/pass.h"
@@ -23,10 +25,10 @@ struct state {
   bool changed, failed;
 };
 
-static void insert(struct state *s, MlirOperation op, bool behind_writes) {
-  struct builder b = builder_before(s->p->c, op);
-  build_gpu_barrier(&b, s->has_products && !behind_writes);
-  pass_remark(s->p, op, "shared", "a barrier before this: it reuses shared memory in use");
+static void insert(struct state *s, const struct planned_barrier *x) {
+  struct builder b = builder_before(s->p->c, x->op);
+  build_gpu_barrier(&b, s->has_products && !x->is_behind_writes, (int32_t)x->warps);
+  pass_remark(s->p, x->op, "shared", "a barrier before this: it reuses shared memory in use");
   s->changed = true;
 }
 
@@ -64,7 +66,7 @@ static void visit_function(struct state *s, MlirOperation func) {
   if (!mlirOperationIsNull(plan.overwrites))
     refuse(s, plan.overwrites);
   for (size_t i = 0; i < plan.before.len; i++)
-    insert(s, plan.before.at[i], ptrmap_get(&plan.behind_writes, plan.before.at[i].ptr) != NULL);
+    insert(s, &plan.before.at[i]);
 }
 
 static bool find_products(MlirOperation op, void *user) {

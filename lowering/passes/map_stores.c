@@ -4,10 +4,14 @@
 // stacked.
 #include "lowering/passes/map_stores.h"
 
+#include "base/wgmma.h"
 #include "layouts/attr.h"
 #include "lowering/analysis/part_view.h"
 
-enum { SWIZZLE = 128 }; // bytes: the widest
+enum {
+  SWIZZLE = 128,              // bytes: the widest
+  STORING_WARPS = WGMMA_WARPS // that copy their own rows
+};
 
 uint32_t map_for_buffer(struct ir_context *c, MlirOperation module, struct kernel_map map,
                         const struct encoding *buffer) {
@@ -52,8 +56,16 @@ static uint32_t part_bytes(struct ir_context *c, const struct map_store *x) {
   return (uint32_t)(tensor_numel(x->part) * type_bits(c, element_type(x->part)) / 8);
 }
 
-uint32_t map_stores_choose(struct map_stores *s, struct ir_context *c) {
+// Whether each warp has whole rows, MAP_STORE_ROWS of them in the order of the warps.
+static bool has_own_rows(struct ir_context *c, MlirType part, uint32_t num_warps) {
+  const struct encoding *e = encoding_of_attr(c, tensor_encoding(part));
+  return e && e->kind == ENC_MMA && e->mma.version == 3 && e->mma.warps_per_cta[0] == num_warps &&
+         tensor_dim(part, 0) % (num_warps * MAP_STORE_ROWS) == 0;
+}
+
+uint32_t map_stores_choose(struct map_stores *s, struct ir_context *c, uint32_t num_warps) {
   uint32_t least = 0;
+  s->warps = num_warps > STORING_WARPS ? STORING_WARPS : 0;
   for (size_t i = 0; i < s->at.len; i++) {
     struct map_store *x = &s->at.at[i];
     MlirType tile = value_type(x->op);
@@ -62,6 +74,8 @@ uint32_t map_stores_choose(struct map_stores *s, struct ir_context *c) {
     x->part = mlirTypeIsNull(x->part) ? tile : x->part;
     x->parts = (unsigned)(tensor_dim(tile, 1) / tensor_dim(x->part, 1));
     least += part_bytes(c, x);
+    if (!has_own_rows(c, x->part, num_warps))
+      s->warps = 0;
   }
   return least;
 }
@@ -74,7 +88,10 @@ void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation m
     struct encoding e = buffer_encoding(c, value_type(x->op));
     bool has_room = part_bytes(c, x) * MAP_STORE_BUFFERS <= room;
     x->buffer_count = x->parts > 1 && has_room ? MAP_STORE_BUFFERS : 1;
-    x->map = map_for_buffer(c, module, maps[op_attr_int(x->op, "map", 0)], &e);
+    struct kernel_map map = maps[op_attr_int(x->op, "map", 0)];
+    if (s->warps)
+      map.box[map.rank - 2] = (uint32_t)s->warps * MAP_STORE_ROWS;
+    x->map = map_for_buffer(c, module, map, &e);
     b->loc = mlirOperationGetLocation(x->op);
     for (unsigned k = 0; k < x->buffer_count; k++)
       x->buffers[k] = build_local_alloc(b, (MlirValue){NULL},
@@ -82,23 +99,24 @@ void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation m
   }
 }
 
-static void store_part(struct map_store *x, struct builder *b, unsigned part) {
+static void store_part(const struct map_stores *s, struct map_store *x, struct builder *b,
+                       unsigned part) {
   MlirValue value = mlirOperationGetOperand(x->op, 0), offsets[KERNEL_MAP_RANK];
   MlirValue buffer = x->buffers[part % x->buffer_count];
   int32_t first = (int32_t)(part * tensor_dim(x->part, 1));
   if (x->parts > 1)
     value = build_part(b, value, x->part, (int32_t[]){0, first});
   if (x->buffer_count == 1)
-    build_map_wait(b);
+    build_map_wait(b, s->warps);
   build_local_store(b, value, buffer);
   if (x->buffer_count > 1)
-    build_map_wait(b);
+    build_map_wait(b, s->warps);
   for (unsigned i = 0; i < 2; i++)
     offsets[i] = mlirOperationGetOperand(x->op, 1 + (intptr_t)i);
   if (first)
     offsets[1] = build_binary(b, OP_ARITH_ADDI, offsets[1],
                               build_const_int(b, mlir_of_dtype(b->c, DTYPE_I32), first));
-  build_buffer_map_store(b, x->map, buffer, 2, offsets);
+  build_buffer_map_store(b, x->map, buffer, 2, offsets, s->warps);
 }
 
 void map_stores_lower(struct map_stores *s, struct ir_context *c, struct builder *end) {
@@ -106,11 +124,11 @@ void map_stores_lower(struct map_stores *s, struct ir_context *c, struct builder
     struct map_store *x = &s->at.at[i];
     struct builder b = builder_before(c, x->op);
     for (unsigned part = 0; part < x->parts; part++)
-      store_part(x, &b, part);
+      store_part(s, x, &b, part);
     op_erase(x->op);
   }
   if (s->at.len)
-    build_map_wait(end);
+    build_map_wait(end, s->warps);
   for (size_t i = 0; i < s->at.len; i++)
     for (unsigned k = 0; k < s->at.at[i].buffer_count; k++)
       build_ring_end(end, s->at.at[i].buffers[k]);

@@ -455,7 +455,7 @@ static void specialize(struct state *s) {
   int32_t registers = computing_registers(s);
   struct builder b = builder_before(s->c, first);
   take_maps(s);
-  s->store_bytes = map_stores_choose(&s->stores, s->c);
+  s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
   for (size_t i = 0; i < s->loads.len; i++)
     add_load(s, &b, s->loads.at[i]);
   map_stores_open(&s->stores, s->c, s->module, &b, s->maps, room(s));
@@ -500,7 +500,7 @@ static void only_stores(struct state *s) {
   struct builder begin = builder_before(s->c, mlirBlockGetFirstOperation(entry));
   struct builder end = builder_before(s->c, mlirBlockGetTerminator(entry));
   take_maps(s);
-  s->store_bytes = map_stores_choose(&s->stores, s->c);
+  s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
   map_stores_open(&s->stores, s->c, s->module, &begin, s->maps, room(s));
   map_stores_lower(&s->stores, s->c, &end);
 }

@@ -63,6 +63,14 @@ struct phased_ring {
   MlirOperation loop;
 };
 
+// Who meets at a barrier.
+enum scope { SCOPE_NONE, SCOPE_OWN, SCOPE_CTA };
+
+struct placed {
+  MlirOperation op;
+  enum scope scope, before; // before: of the op until this was added
+};
+
 struct run {
   const struct shared_items *items;
   const struct map *calls;
@@ -70,8 +78,10 @@ struct run {
   void (*see)(void *user, MlirOperation op, const struct shared_effects *effects,
               const struct pending *pending);
   void *user;
-  VEC(MlirOperation) before;
-  struct map needed; // op -> non-NULL where it is in `before`
+  VEC(struct placed) before;
+  struct map needed;    // op -> enum scope
+  struct intervals own; // buffers of stores by groups of warps, each of its own rows
+  uint32_t own_warps;   // of such a group
   struct map behind_writes;
   bool *alternates; // of each item: it has two slots, which no other item uses in its loop
   VEC(struct phased_ring) phased_rings;
@@ -81,18 +91,27 @@ struct run {
   MlirOperation *slot_loops; // of each item: the loop whose iterations its slots count; null: none
 };
 
-static void need(struct run *r, MlirOperation op) {
-  vec_push(r->a, &r->before, op);
-  ptrmap_put(r->a, &r->needed, op.ptr, op.ptr);
+static enum scope needed(const struct run *r, MlirOperation op) {
+  return (enum scope)(uintptr_t)ptrmap_get(&r->needed, op.ptr);
 }
 
-static bool is_needed(const struct run *r, MlirOperation op) {
-  return ptrmap_get(&r->needed, op.ptr) != NULL;
+static void set_needed(struct run *r, MlirOperation op, enum scope scope) {
+  ptrmap_put(r->a, &r->needed, op.ptr, (void *)(uintptr_t)scope);
+}
+
+static void need(struct run *r, MlirOperation op, enum scope scope) {
+  enum scope before = needed(r, op);
+  if (scope <= before)
+    return;
+  vec_push(r->a, &r->before, ((struct placed){op, scope, before}));
+  set_needed(r, op, scope);
 }
 
 static void take_back(struct run *r, size_t len) {
-  while (r->before.len > len)
-    ptrmap_put(r->a, &r->needed, vec_pop(&r->before).ptr, NULL);
+  while (r->before.len > len) {
+    struct placed last = vec_pop(&r->before);
+    set_needed(r, last.op, last.before);
+  }
 }
 
 // Each level of loops tries up to four placements for the loops within it. Beyond this many visited
@@ -134,13 +153,19 @@ static void check_products(struct run *r, MlirOperation op, const struct pending
 static void pass_barrier(struct run *r, MlirOperation op, struct pending *p) {
   if (p->writes.at.len)
     ptrmap_put(r->a, &r->behind_writes, op.ptr, op.ptr);
-  clear(p);
+  if (needed(r, op) == SCOPE_OWN) {
+    intervals_remove_all(r->a, &p->reads, &r->own);
+    intervals_remove_all(r->a, &p->writes, &r->own);
+  } else {
+    clear(p);
+  }
 }
 
-static void wait_if(struct run *r, MlirOperation op, struct pending *p, bool conflict) {
-  if (conflict && !is_needed(r, op))
-    need(r, op);
-  if (is_needed(r, op))
+static void wait_if(struct run *r, MlirOperation op, struct pending *p, bool conflict,
+                    enum scope scope) {
+  if (conflict)
+    need(r, op, scope);
+  if (needed(r, op))
     pass_barrier(r, op, p);
 }
 
@@ -152,7 +177,8 @@ static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
   check_products(r, op, p, &e->touches);
   wait_if(r, op, p,
           intervals_any_overlap(&p->reads, &e->touches) ||
-              intervals_any_overlap(&p->writes, &e->touches));
+              intervals_any_overlap(&p->writes, &e->touches),
+          SCOPE_CTA);
   join(r->a, p, &e->left); // it may return without a barrier
 }
 
@@ -183,6 +209,13 @@ static void advance_products(struct run *r, const struct shared_effects *e, stru
   }
 }
 
+// Of a barrier between accesses to these bytes.
+static enum scope scope_of(const struct run *r, const struct intervals *reads,
+                           const struct intervals *writes) {
+  bool is_own = r->own_warps && intervals_cover(&r->own, reads) && intervals_cover(&r->own, writes);
+  return is_own ? SCOPE_OWN : SCOPE_CTA;
+}
+
 static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
   struct shared_effects e = shared_effects_of(r->items, op);
   if (!shared_effects_any(&e))
@@ -197,7 +230,8 @@ static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
   wait_if(r, op, p,
           intervals_any_overlap(&p->writes, &reads) || intervals_any_overlap(&p->writes, &writes) ||
               intervals_any_overlap(&p->writes, &product_reads) ||
-              intervals_any_overlap(&p->reads, &writes));
+              intervals_any_overlap(&p->reads, &writes),
+          e.product_reads.at.len ? SCOPE_CTA : scope_of(r, &reads, &writes));
   intervals_add_all(r->a, &p->reads, &reads);
   intervals_add_all(r->a, &p->writes, &writes);
   intervals_add_all(r->a, &p->under_way, &starts);
@@ -206,6 +240,34 @@ static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
   if (e.synchronizes)
     clear(p);
   intervals_add_all(r->a, &p->reads, &late);
+}
+
+// ---- buffers of stores by groups of warps ----
+
+// No other item may use the bytes, at any time.
+static bool is_alone(const struct run *r, uint32_t item) {
+  const struct shared_item *x = &r->items->items.at[item];
+  for (uint32_t i = 0; i < r->items->items.len; i++) {
+    const struct shared_item *other = &r->items->items.at[i];
+    if (i != item && other->offset < shared_item_end(x) && x->offset < shared_item_end(other))
+      return false;
+  }
+  return true;
+}
+
+static bool see_own(MlirOperation op, void *user) {
+  struct run *r = user;
+  uint32_t warps = (uint32_t)op_attr_int(op, "warps", 0);
+  if (!op_is(r->items->c, op, OP_GPU_MAP_STORE) || !warps)
+    return true;
+  const struct part_set *parts = shared_parts_of(r->items, mlirOperationGetOperand(op, 0));
+  for (size_t i = 0; i < parts->at.len; i++) {
+    const struct shared_item *item = &r->items->items.at[parts->at.at[i].item];
+    if (is_alone(r, parts->at.at[i].item))
+      intervals_add(r->a, &r->own, (struct shared_interval){item->offset, shared_item_end(item)});
+  }
+  r->own_warps = warps; // all stores of a kernel have the same
+  return true;
 }
 
 // ---- memory whose slots alternate ----
@@ -395,13 +457,13 @@ static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct 
 // The result of one placement of barriers in a loop.
 struct attempt {
   struct pending after;
-  MlirOperation *barriers;
+  struct placed *barriers;
   size_t count;
 };
 
 static struct attempt attempt_take(struct run *r, size_t len, const struct pending *after) {
   struct attempt t = {.after = *after, .count = r->before.len - len};
-  t.barriers = arena_array(r->a, MlirOperation, t.count + 1);
+  t.barriers = arena_array(r->a, struct placed, t.count + 1);
   for (size_t i = 0; i < t.count; i++)
     t.barriers[i] = r->before.at[len + i];
   take_back(r, len);
@@ -410,7 +472,7 @@ static struct attempt attempt_take(struct run *r, size_t len, const struct pendi
 
 static void attempt_keep(struct run *r, const struct attempt *t, struct pending *p) {
   for (size_t i = 0; i < t->count; i++)
-    need(r, t->barriers[i]);
+    need(r, t->barriers[i].op, t->barriers[i].scope);
   *p = t->after;
 }
 
@@ -448,7 +510,7 @@ static void visit_loop_once(struct run *r, MlirOperation op, struct pending *p) 
 
 // What is pending before the loop may cost barriers inside that a single barrier before it saves.
 static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
-  if (is_needed(r, op))
+  if (needed(r, op))
     pass_barrier(r, op, p);
   if (is_spent(r)) {
     visit_loop_once(r, op, p);
@@ -460,11 +522,10 @@ static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
     return;
   struct attempt inside = attempt_take(r, len, p);
   *p = copy(r->a, &before);
+  need(r, op, SCOPE_CTA);
   pass_barrier(r, op, p);
-  if (place_barriers(r, op, p) < with) {
-    need(r, op);
+  if (place_barriers(r, op, p) < with)
     return;
-  }
   take_back(r, len);
   attempt_keep(r, &inside, p);
 }
@@ -486,6 +547,14 @@ static void visit_block(struct run *r, MlirBlock block, struct pending *p) {
   }
 }
 
+static struct planned_barrier planned(const struct run *r, MlirOperation op) {
+  return (struct planned_barrier){
+      .op = op,
+      .warps = needed(r, op) == SCOPE_OWN ? r->own_warps : 0,
+      .is_behind_writes = ptrmap_get(&r->behind_writes, op.ptr) != NULL,
+  };
+}
+
 struct barrier_plan
 barrier_plan_make(const struct shared_items *items, MlirOperation func, const struct map *calls,
                   void (*see)(void *user, MlirOperation op, const struct shared_effects *effects,
@@ -496,11 +565,11 @@ barrier_plan_make(const struct shared_items *items, MlirOperation func, const st
   struct barrier_plan plan = {0};
   find_alternating(&r);
   ir_walk(func, see_index, &r);
+  ir_walk(func, see_own, &r);
   visit_block(&r, region_block(func, 0), &plan.left);
   plan.overwrites = r.overwrites;
-  plan.behind_writes = r.behind_writes;
-  plan.before.at = r.before.at;
-  plan.before.len = r.before.len;
-  plan.before.cap = r.before.cap;
+  for (size_t i = 0; i < r.before.len; i++)
+    if (r.before.at[i].before == SCOPE_NONE)
+      vec_push(a, &plan.before, planned(&r, r.before.at[i].op));
   return plan;
 }

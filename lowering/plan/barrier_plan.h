@@ -26,11 +26,16 @@ struct call_effects {
   struct pending left;      // at its return
 };
 
+// In front of `op`.
+struct planned_barrier {
+  MlirOperation op;
+  uint32_t warps;        // groups of so many neighbouring warps meet, each for itself; 0: the CTA
+  bool is_behind_writes; // it separates writes from later accesses
+};
+
 struct barrier_plan {
-  VEC(MlirOperation) before; // ops that need a barrier in front of them
-  struct map
-      behind_writes;   // those of them -> non-NULL where it separates writes from later accesses
-  struct pending left; // at the return
+  VEC(struct planned_barrier) before;
+  struct pending left;      // at the return
   MlirOperation overwrites; // the first op that writes what a product in flight reads; null: none
 };
 

@@ -70,7 +70,7 @@ static void see_pending(void *user, MlirOperation op, const struct shared_effect
 
 static bool is_listed(const struct barrier_plan *plan, MlirOperation op) {
   for (size_t i = 0; i < plan->before.len; i++)
-    if (mlirOperationEqual(plan->before.at[i], op))
+    if (mlirOperationEqual(plan->before.at[i].op, op))
       return true;
   return false;
 }

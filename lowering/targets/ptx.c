@@ -59,7 +59,8 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
   add_enum_attribute(e, LLVMAttributeFunctionIndex, "nounwind", 0);
   add_text_attribute(e, "nvvm.reqntid", arena_printf(e->arena, "%u", kernel_info_threads(info)));
   MlirOperation module = mlirOperationGetParentOperation(e->kernel);
-  // setmaxnreg needs to know the registers at entry: of those that the limit leaves, a multiple of 8.
+  // setmaxnreg needs to know the registers at entry: of those that the limit leaves, a multiple
+  // of 8.
   int64_t registers = op_attr_int(module, "tilegpu.entry_registers",
                                   op_attr_int(module, "tilegpu.max_registers", 0));
   if (registers)
@@ -150,6 +151,14 @@ static void barrier(struct emitter *e) {
   }
   LLVMValueRef id = const_i32(e, 0);
   intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &id);
+}
+
+// Group i has the named barrier i behind that of all warps that compute.
+static void warps_barrier(struct emitter *e, uint32_t warps) {
+  LLVMValueRef group = LLVMBuildUDiv(e->b, e->warp, const_i32(e, warps), "");
+  LLVMValueRef args[] = {LLVMBuildAdd(e->b, group, const_i32(e, COMPUTING_BARRIER + 1), ""),
+                         const_i32(e, 32 * warps)};
+  intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.count", 0, NULL, 2, args);
 }
 
 // Dynamic shared memory: its size is given at the launch.
@@ -337,6 +346,7 @@ const struct target_hooks ptx_hooks = {
     .reduces_warp = reduces_warp,
     .reduce_warp = reduce_warp,
     .barrier = barrier,
+    .group_barrier = warps_barrier,
     .shared_base = shared_base,
     .load_matrices = ptx_load_matrices,
     .store_matrices = ptx_store_matrices,

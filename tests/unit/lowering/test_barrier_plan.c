@@ -17,10 +17,19 @@
 #define STORE(to) "\"tilegpu.local_store\"(%x, " to ") : (!t, !m) -> ()\n"
 #define LOAD(name, from) name " = \"tilegpu.local_load\"(" from ") : (!m) -> !t\n"
 
+#define MAPS                                                                                       \
+  "attributes {tile.maps = [{base = 0 : i32, box = array<i32: 256>, dtype = \"i32\", "             \
+  "offset = \"0\", pads_nan = false, sizes = [\"256\"], strides = [], swizzle = 0 : i32}]} "
 #define KERNEL(body)                                                                               \
-  SHARED "module { func.func @k(%x: !t, %n: i32) attributes {tile.kernel} {\n" BUFFER("%a", 0)     \
-      BUFFER("%b", 1024) "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n" body       \
-                         "return } }"
+  SHARED                                                                                           \
+      "module " MAPS                                                                               \
+      "{ func.func @k(%x: !t, %n: i32) attributes {tile.kernel} {\n" BUFFER("%a", 0)               \
+          BUFFER("%b", 1024) "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n" body   \
+                             "return } }"
+
+// Each warpgroup copies what it wrote to %a, and no other buffer.
+#define OWN_STORE(from)                                                                            \
+  "\"tilegpu.map_store\"(" from ", %c0) {map = 0 : i32, warps = 4 : i32} : (!m, i32) -> ()\n"
 
 static const struct {
   const char *name, *text;
@@ -41,6 +50,46 @@ static const struct {
      OP_GPU_LOCAL_STORE, 0},
 };
 
+static const struct {
+  const char *name, *text;
+  unsigned count;
+  uint32_t warps[2];
+} groups[] = {
+    {"rows of a group's own", KERNEL(STORE("%a") OWN_STORE("%a") STORE("%a")), 2, {4, 4}},
+    {"what others wrote, too",
+     KERNEL(STORE("%a") STORE("%b") OWN_STORE("%a") LOAD("%0", "%b")),
+     2,
+     {4, 0}},
+    {"a barrier of all serves both",
+     KERNEL(STORE("%a") STORE("%b") LOAD("%0", "%b") OWN_STORE("%a")),
+     1,
+     {0}},
+    {"around a loop",
+     KERNEL("scf.for %i = %c0 to %n step %c1 : i32 {\n" STORE("%a") OWN_STORE("%a") "}\n"),
+     2,
+     {4, 4}},
+    {"a buffer in the same bytes",
+     KERNEL("%o = \"tilegpu.local_alloc\"() " AT(0) " : () -> !m\n" STORE("%a") OWN_STORE("%a")
+                STORE("%o") LOAD("%0", "%o")),
+     3,
+     {0, 0}},
+};
+
+START_TEST(barriers_of_groups) {
+  struct pass_session s = pass_session_open(groups[_i].text);
+  struct pass_context *p = &s.context;
+  MlirOperation func = pass_session_op(&s, OP_FUNC_FUNC, 0);
+  struct shared_items *items = shared_items_of(p->c, func, 8, s.arena);
+  struct barrier_plan plan = barrier_plan_make(items, func, NULL, NULL, NULL, s.arena);
+  ck_assert_msg(plan.before.len == groups[_i].count, "%s: %zu barriers", groups[_i].name,
+                plan.before.len);
+  for (size_t i = 0; i < plan.before.len && i < 2; i++)
+    ck_assert_msg(plan.before.at[i].warps == groups[_i].warps[i], "%s: barrier %zu of %u warps",
+                  groups[_i].name, i, plan.before.at[i].warps);
+  pass_session_close(&s);
+}
+END_TEST
+
 START_TEST(barriers) {
   struct pass_session s = pass_session_open(cases[_i].text);
   struct pass_context *p = &s.context;
@@ -51,8 +100,8 @@ START_TEST(barriers) {
                 plan.before.len);
   bool found = plan.before.len == 0;
   for (size_t i = 0; i < plan.before.len; i++)
-    found |=
-        mlirOperationEqual(plan.before.at[i], pass_session_op(&s, cases[_i].id, cases[_i].number));
+    found |= mlirOperationEqual(plan.before.at[i].op,
+                                pass_session_op(&s, cases[_i].id, cases[_i].number));
   ck_assert_msg(found, "%s", cases[_i].name);
   pass_session_close(&s);
 }
@@ -73,6 +122,7 @@ END_TEST
 TCase *barrier_plan_tests(void) {
   TCase *t = tcase_create("barrier_plan");
   tcase_add_loop_test(t, barriers, 0, (int)COUNT_OF(cases));
+  tcase_add_loop_test(t, barriers_of_groups, 0, (int)COUNT_OF(groups));
   tcase_add_test(t, what_is_left_at_the_return);
   return t;
 }

@@ -105,9 +105,29 @@ START_TEST(slots_advance_and_widen) {
 }
 END_TEST
 
+START_TEST(differences_and_covers) {
+  struct arena *a = arena_create();
+  unsigned covered = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    uint64_t x, y;
+    struct intervals s = random_set(a, &x), t = random_set(a, &y), both = {0};
+    ck_assert(intervals_cover(&s, &t) == ((y & ~x) == 0));
+    intervals_add_all(a, &both, &s);
+    intervals_add_all(a, &both, &t);
+    ck_assert(intervals_cover(&both, &t));
+    covered += intervals_cover(&s, &t);
+    intervals_remove_all(a, &both, &t);
+    ck_assert(bytes_of(&both) == (x & ~y));
+  }
+  ck_assert_uint_lt(covered, ROUNDS);
+  arena_destroy(a);
+}
+END_TEST
+
 TCase *intervals_tests(void) {
   TCase *t = tcase_create("intervals");
   tcase_add_test(t, unions_and_overlaps);
   tcase_add_test(t, slots_advance_and_widen);
+  tcase_add_test(t, differences_and_covers);
   return t;
 }

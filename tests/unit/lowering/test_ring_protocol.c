@@ -307,9 +307,72 @@ START_TEST(faults_are_found) {
 }
 END_TEST
 
+// The kernel with stores by warpgroups, each of its own rows.
+static const char *with_groups(struct arena *a) {
+  static const struct edit edits[] = {
+      {"map_wait", 1, "\"()", "\"() {warps = 4 : i32}"},
+      {"map_wait", 2, "\"()", "\"() {warps = 4 : i32}"},
+      {"tilegpu.barrier", 1, "\"()", "\"() {warps = 4 : i32}"},
+      {"tilegpu.barrier", 2, "\"()", "\"() {warps = 4 : i32}"},
+      {"map_store", 1, "map = 0 : i32", "map = 1 : i32, warps = 4 : i32"},
+  };
+  const char *text = kernel;
+  for (size_t i = 0; i < COUNT_OF(edits); i++)
+    text = edited(a, text, &edits[i]);
+  return text;
+}
+
+static const struct fault group_faults[] = {
+    {"boxes of all warps", {{"map_store", 1, "map = 1", "map = 0"}}, "has a map whose boxes"},
+    {"other groups at the barrier",
+     {{"tilegpu.barrier", 2, "warps = 4", "warps = 2"}},
+     "reads what other threads write to the buffer"},
+    {"other groups behind the wait",
+     {{"tilegpu.barrier", 1, "warps = 4", "warps = 8"}},
+     "overwrites the buffer of a map_store for which the first thread alone waited: no barrier"},
+    {"no barrier of the group",
+     {{"tilegpu.barrier", 2, NULL, ""}},
+     "reads what other threads write to the buffer"},
+    {"rows of other groups",
+     {{"arith.truncf", 1, NULL,
+       "$\n%z = arith.constant dense<0.0> : tensor<128x64xf16, #tilegpu.blocked<{order = [1, 0], "
+       "size_per_thread = [1, 8], threads_per_warp = [4, 8], warps_per_cta = [8, 1]}>>"},
+      {"local_store", 1, NULL,
+       "\"tilegpu.local_store\"(%z, %o) : (tensor<128x64xf16, #tilegpu.blocked<{order = [1, 0], "
+       "size_per_thread = [1, 8], threads_per_warp = [4, 8], warps_per_cta = [8, 1]}>>, !a) -> "
+       "()"}},
+     "writes rows of the buffer that another group of warps stores"},
+};
+
+START_TEST(groups_of_warps) {
+  struct arena *a = arena_create();
+  struct pass_session s = opened(a, with_groups(a));
+  ck_assert_msg(is_right(&s), "%s", diag_first_error(s.diag));
+  pass_session_close(&s);
+  arena_destroy(a);
+}
+END_TEST
+
+START_TEST(faults_of_groups_are_found) {
+  const struct fault *f = &group_faults[_i];
+  struct arena *a = arena_create();
+  const char *text = with_groups(a);
+  for (size_t i = 0; i < COUNT_OF(f->edits) && f->edits[i].line; i++)
+    text = edited(a, text, &f->edits[i]);
+  struct pass_session s = opened(a, text);
+  ck_assert_msg(!is_right(&s), "%s: not found", f->name);
+  ck_assert_msg(strstr(diag_first_error(s.diag), f->report), "%s: %s", f->name,
+                diag_first_error(s.diag));
+  pass_session_close(&s);
+  arena_destroy(a);
+}
+END_TEST
+
 TCase *ring_protocol_tests(void) {
   TCase *t = tcase_create("ring_protocol");
   tcase_add_test(t, a_kernel_that_is_right);
   tcase_add_loop_test(t, faults_are_found, 0, COUNT_OF(faults));
+  tcase_add_test(t, groups_of_warps);
+  tcase_add_loop_test(t, faults_of_groups_are_found, 0, COUNT_OF(group_faults));
   return t;
 }

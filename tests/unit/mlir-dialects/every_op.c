@@ -193,7 +193,7 @@ static void shared(struct builder *b) {
   build_local_alloc(b, NONE, tile);
   ck_assert(type_is_memdesc(b->c, mlirValueGetType(buffer)));
   ck_assert(mlirTypeEqual(memdesc_tile(b->c, mlirValueGetType(buffer)), tile));
-  build_gpu_barrier(b, false);
+  build_gpu_barrier(b, false, 0);
   build_local_store(b, build_local_load(b, buffer, lanes), buffer);
 }
 
@@ -276,8 +276,8 @@ static void rings(struct builder *b, MlirModule m, MlirValue n) {
   MlirValue slot = build_ring_empty(b, &ring, 1024);
   build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets);
   build_ring_full(b, &ring);
-  build_buffer_map_store(b, 0, buffers, 2, offsets);
-  build_map_wait(b);
+  build_buffer_map_store(b, 0, buffers, 2, offsets, 0);
+  build_map_wait(b, 0);
   build_ring_release(b, &ring, 1);
   build_ring_end(b, buffers);
 }
