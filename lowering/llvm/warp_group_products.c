@@ -33,14 +33,15 @@ static unsigned accumulator_words(const struct warp_group_product *p, uint32_t n
 
 struct assembly {
   struct emitter *e;
-  struct strbuf text, inputs; // instructions; constraints of what is read
-  unsigned args;              // counted, results included
-  VEC(LLVMValueRef) values;   // of the arguments behind the accumulators
+  struct strbuf copies, text, inputs; // of A; instructions; constraints of what is read
+  unsigned copy_count;                // registers
+  unsigned args;                      // counted, results included
+  VEC(LLVMValueRef) values;           // of the arguments behind the accumulators
 };
 
 static void begin(struct assembly *s, struct emitter *e, unsigned args) {
   *s = (struct assembly){.e = e, .args = args};
-  s->text.arena = s->inputs.arena = e->arena;
+  s->copies.arena = s->text.arena = s->inputs.arena = e->arena;
 }
 
 static unsigned argument(struct assembly *s, LLVMValueRef v, char constraint) {
@@ -53,6 +54,47 @@ static void put_registers(struct assembly *s, unsigned first, unsigned count) {
   for (unsigned i = 0; i < count; i++)
     strbuf_printf(&s->text, "%s$%u", i ? "," : "{", first + i);
   strbuf_puts(&s->text, "}");
+}
+
+// Are the registers of A read behind the product, maybe in the next iteration? Ops that only
+// rename them are followed.
+static bool a_is_used_again(struct ir_context *c, MlirOperation product) {
+  MlirValue v = mlirOperationGetOperand(product, 0);
+  for (;;) {
+    MlirOperation def = value_def(v);
+    if (mlirOperationIsNull(def) ||
+        !mlirBlockEqual(mlirOperationGetBlock(def), mlirOperationGetBlock(product)) ||
+        !mlirOpOperandIsNull(mlirOpOperandGetNextUse(mlirValueGetFirstUse(v))))
+      return true;
+    if ((op_flags(c, def) & (OP_EW | OP_READ | OP_EFFECT)) || op_is(c, def, OP_GPU_LOCAL_LOAD))
+      return false;
+    if (mlirOperationGetNumOperands(def) != 1)
+      return true;
+    v = mlirOperationGetOperand(def, 0);
+  }
+}
+
+// ptxas 13.0 gives the words of A of two products in a loop the same registers, even where the ones
+// are used again in the next iteration, and it removes moves. So such words are copied, and by a
+// selection: that there is a program in the grid ptxas does not know.
+static void put_copies(struct assembly *s, unsigned first) {
+  for (unsigned i = 0; i < A_WORDS; i++) {
+    strbuf_printf(&s->copies, "selp.b32 a%u, $%u, 0, is_grid;\n", s->copy_count, first + i);
+    strbuf_printf(&s->text, "%sa%u", i ? "," : "{", s->copy_count++);
+  }
+  strbuf_puts(&s->text, "}");
+}
+
+// All of the assembly: `predicates`, the copies, then a fence and the rest.
+static const char *finish(struct assembly *s, const char *predicates) {
+  static const char declare[] = ".reg .pred is_grid;\n.reg .b32 programs;\n"
+                                "mov.u32 programs, %nctaid.x;\nsetp.ne.u32 is_grid, programs, 0;\n";
+  struct strbuf all = {.arena = s->e->arena};
+  strbuf_printf(&all, "{\n%s", predicates);
+  if (s->copy_count)
+    strbuf_printf(&all, "%s.reg .b32 a<%u>;\n%s", declare, s->copy_count, strbuf_cstr(&s->copies));
+  strbuf_printf(&all, "wgmma.fence.sync.aligned;\n%s", strbuf_cstr(&s->text));
+  return strbuf_cstr(&all);
 }
 
 static const char *operand_name(enum dtype t) {
@@ -99,7 +141,9 @@ static void put_product(struct assembly *s, const struct warp_group_product *p,
                 operand_name(p->dtype[1]));
   put_registers(s, x->first_register, accumulator_words(p, x->n));
   strbuf_puts(&s->text, ", ");
-  if (p->a_in_registers)
+  if (p->a_in_registers && a_is_used_again(s->e->c, p->op))
+    put_copies(s, a);
+  else if (p->a_in_registers)
     put_registers(s, a, A_WORDS);
   else
     strbuf_printf(&s->text, "$%u", a);
@@ -182,7 +226,6 @@ static void multiply_in_place(struct emitter *e, const struct warp_group_product
   begin(&s, e, 2 * count);
   struct strbuf constraints = {.arena = e->arena};
   LLVMTypeRef result = warp_group_tie(e, count, p->acc_dtype == DTYPE_F32, &constraints);
-  strbuf_puts(&s.text, "{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\nwgmma.fence.sync.aligned;\n");
   put_products(&s, p);
   put_wait(&s, (int)op_attr_int(p->op, "pending", 0));
   LLVMValueRef *args = arena_array(e->arena, LLVMValueRef, count + s.values.len);
@@ -190,9 +233,9 @@ static void multiply_in_place(struct emitter *e, const struct warp_group_product
   for (size_t i = 0; i < s.values.len; i++)
     args[count + i] = s.values.at[i];
   strbuf_puts(&constraints, strbuf_cstr(&s.inputs));
-  LLVMValueRef words =
-      e->target->hooks->warp_group_asm(e, strbuf_cstr(&s.text), strbuf_cstr(&constraints), result,
-                                       args, (unsigned)(count + s.values.len));
+  const char *text = finish(&s, ".reg .pred p;\nsetp.eq.u32 p, 0, 0;\n");
+  LLVMValueRef words = e->target->hooks->warp_group_asm(e, text, strbuf_cstr(&constraints), result,
+                                                        args, (unsigned)(count + s.values.len));
   accumulator_out(e, p, words, count, result_of(e, p->op, 0)->at);
 }
 
@@ -205,8 +248,6 @@ static LLVMValueRef sum_of_part(struct emitter *e, const struct warp_group_produ
   struct assembly s;
   struct strbuf constraints = {.arena = e->arena};
   begin(&s, e, count);
-  strbuf_puts(&s.text, "{\n.reg .pred p, q;\nsetp.eq.u32 p, 0, 0;\nsetp.ne.u32 q, 0, 0;\n"
-                       "wgmma.fence.sync.aligned;\n");
   for (uint32_t k = from; k < to; k += p->k_step) {
     LLVMValueRef a[A_WORDS];
     a_words_at(e, p, x->row_tile, k, a);
@@ -219,7 +260,8 @@ static LLVMValueRef sum_of_part(struct emitter *e, const struct warp_group_produ
     types[i] = e->f32;
   }
   strbuf_puts(&constraints, strbuf_cstr(&s.inputs));
-  return e->target->hooks->warp_group_asm(e, strbuf_cstr(&s.text), strbuf_cstr(&constraints),
+  const char *text = finish(&s, ".reg .pred p, q;\nsetp.eq.u32 p, 0, 0;\nsetp.ne.u32 q, 0, 0;\n");
+  return e->target->hooks->warp_group_asm(e, text, strbuf_cstr(&constraints),
                                           LLVMStructTypeInContext(e->llvm, types, count, false),
                                           s.values.at, (unsigned)s.values.len);
 }

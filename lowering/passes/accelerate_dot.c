@@ -218,7 +218,7 @@ static void rewrite(struct state *s, MlirOperation dot, const struct choice *x) 
   struct builder b = builder_before(s->c, dot);
   uint32_t warps = s->p->num_warps;
   bool wgmma = wgmma_computes(s->c, s->p->target, warps, dot) &&
-               !dot_is_chained(s->c, dot, s->p->scratch);
+               (wgmma_has_whole_rows(warps, dot) || !dot_is_chained(s->c, dot, s->p->scratch));
   MlirAttribute acc = wgmma ? wgmma_layout(s->c, warps, dot) : choose_layout(s, dot);
   MlirValue old[3], new[3];
   unsigned k_width =

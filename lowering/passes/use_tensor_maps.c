@@ -140,8 +140,9 @@ static const char *why_not(struct state *s, MlirOperation load) {
     return "it has users that are no products";
   if (!wgmma_reads(s, mlirOperationGetResult(load, 0), product))
     return "wgmma does not compute the product";
-  if (dot_is_chained(s->c, product, s->p->scratch))
-    return "the product feeds another one, or is fed by it";
+  if (!wgmma_has_whole_rows(s->p->num_warps, product) &&
+      dot_is_chained(s->c, product, s->p->scratch))
+    return "the product feeds another one, or is fed by it, and warps have parts of rows";
   const char *why = why_not_block(s, mlirValueGetType(mlirOperationGetResult(load, 0)));
   return why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
 }

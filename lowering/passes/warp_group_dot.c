@@ -57,10 +57,25 @@ static MlirValue buffer_read(struct state *s, MlirValue operand) {
   return e && e->kind == ENC_NVMMA_SHARED ? buffer : (MlirValue){NULL};
 }
 
-// The buffer is read at the product, no longer at the load: nothing may write to shared memory in
-// between.
+// A buffer that one op fills and that all others read: blocks that a loop multiplies again and again.
+static bool is_filled_once(struct state *s, MlirValue buffer) {
+  MlirOperation alloc = value_def(buffer);
+  if (mlirOperationIsNull(alloc) || !op_is(s->c, alloc, OP_GPU_LOCAL_ALLOC) || mlirOperationGetNumOperands(alloc) != 1)
+    return false;
+  for (MlirOpOperand use = mlirValueGetFirstUse(buffer); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (!op_is(s->c, user, OP_GPU_LOCAL_LOAD) && !op_is(s->c, user, OP_GPU_WARP_GROUP_DOT))
+      return false;
+  }
+  return true;
+}
+
+// The buffer is read at the product, no longer at the load: nothing may write to it in between.
 static bool may_read_later(struct state *s, MlirValue operand, MlirOperation dot) {
   MlirOperation load = value_def(operand);
+  if (is_filled_once(s, mlirOperationGetOperand(load, 0)))
+    return true;
   if (!mlirBlockEqual(mlirOperationGetBlock(load), mlirOperationGetBlock(dot)))
     return false;
   for (MlirOperation at = mlirOperationGetNextInBlock(load); !mlirOperationEqual(at, dot);

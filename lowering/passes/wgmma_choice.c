@@ -83,6 +83,10 @@ bool wgmma_fits(const struct target *target, uint32_t num_warps, MlirOperation d
   return tensor_dim(acc, 1) / warps[1] >= LEAST_N;
 }
 
+bool wgmma_has_whole_rows(uint32_t num_warps, MlirOperation dot) {
+  return tensor_dim(operand_type(dot, 2), 0) / WGMMA_M >= num_warps / WGMMA_WARPS;
+}
+
 bool wgmma_computes(struct ir_context *c, const struct target *target, uint32_t num_warps,
                     MlirOperation dot) {
   return wgmma_fits(target, num_warps, dot) &&

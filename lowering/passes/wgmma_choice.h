@@ -13,6 +13,10 @@ MlirValue value_as_computed(struct ir_context *c, MlirValue v);
 // warpgroup. Which dimension of an operand is contiguous is left to the next function.
 bool wgmma_fits(const struct target *target, uint32_t num_warps, MlirOperation dot);
 
+// Whether each warpgroup has whole rows of the result: it can become operand A of another product
+// in registers.
+bool wgmma_has_whole_rows(uint32_t num_warps, MlirOperation dot);
+
 // Whether K must be the contiguous dimension of both operands.
 bool wgmma_needs_k_inside(MlirOperation dot);
 

@@ -34,7 +34,10 @@ static const char *const score[] = {
     "        s = where((b != 0) | (j + n == 0)[None, :], tl.dot(q, kt) * scale, float(\"-inf\"))\n",
 };
 
-static const char *const form_names[] = {"pointers", "transposed", "block pointers"};
+static const char *const form_names[] = {"pointers", "transposed", "block pointers", "descriptors",
+                                         "doubled queries"};
+
+enum { BLOCK_POINTERS = 2, DESCRIPTORS = 3, DOUBLED = 4, FORMS = 5 };
 
 // How the (transposed) tile of K and that of V are loaded.
 static const char *const load_k[] = {
@@ -43,6 +46,9 @@ static const char *const load_k[] = {
     "        kt = tl.trans(load(k_ptr + (j + n)[:, None] * D + d[None, :],\n"
     "                           mask=(j + n)[:, None] < N, other=0))\n",
     "        kt = load(k_at, boundary_check=(1,), padding_option=\"zero\")\n",
+    "        kt = k_of.load([program_id(1) * N + j, 0]).T\n",
+    "        kt = load(k_ptr + (j + n)[None, :] * D + d[:, None], mask=(j + n)[None, :] < N, "
+    "other=0)\n",
 };
 static const char *const load_v[] = {
     "        v = load(v_ptr + (j + n)[:, None] * D + d[None, :], mask=(j + n)[:, None] < N, "
@@ -52,6 +58,9 @@ static const char *const load_v[] = {
     "        v = load(v_at, boundary_check=(0,), padding_option=\"zero\")\n"
     "        k_at = advance(k_at, (0, BN))\n"
     "        v_at = advance(v_at, (BN, 0))\n",
+    "        v = v_of.load([program_id(1) * N + j, 0])\n",
+    "        v = load(v_ptr + (j + n)[:, None] * D + d[None, :], mask=(j + n)[:, None] < N, "
+    "other=0)\n",
 };
 
 static void write_kernel(struct suite *s, const struct attention *a) {
@@ -64,8 +73,13 @@ static void write_kernel(struct suite *s, const struct attention *a) {
                  "    m = program_id(0) * BM + arange(0, BM)\n"
                  "    n = arange(0, BN)\n"
                  "    d = arange(0, D)\n"
-                 "    head = program_id(1) * N * D\n"
-                 "    k_ptr += head\n"
+                 "    head = program_id(1) * N * D\n");
+  // Behind the keys of a head come those of the next one.
+  if (a->form == DESCRIPTORS)
+    case_source(s, "    rows = num_programs(1) * N\n"
+                   "    k_of = tl.make_tensor_descriptor(k_ptr, [rows, D], [D, 1], [BN, D])\n"
+                   "    v_of = tl.make_tensor_descriptor(v_ptr, [rows, D], [D, 1], [BN, D])\n");
+  case_source(s, "    k_ptr += head\n"
                  "    v_ptr += head\n"
                  "    at = head + m[:, None] * D + d[None, :]\n"
                  "    q = load(q_ptr + at, mask=m[:, None] < N, other=0)\n"
@@ -75,7 +89,9 @@ static void write_kernel(struct suite *s, const struct attention *a) {
                  "    end = N\n"
                  "    if CAUSAL:\n"
                  "        end = min((program_id(0) + 1) * BM, N)\n");
-  if (a->form == 2)
+  if (a->form == DOUBLED)
+    case_source(s, "    q = q + q\n");
+  if (a->form == BLOCK_POINTERS)
     case_source(s, "    k_at = make_block_ptr(k_ptr, (D, N), (1, D), (0, 0), (D, BN), (0, 1))\n"
                    "    v_at = make_block_ptr(v_ptr, (N, D), (D, 1), (0, 0), (BN, D), (1, 0))\n");
   case_source(s,
@@ -157,7 +173,7 @@ static void attention_case(struct suite *s, const struct attention *a) {
   float scale = 1.5f / sqrtf((float)a->depth) * 4;
   case_int(s, (int32_t)a->length);
   case_int(s, (int32_t)stride);
-  case_arg(s, tile_arg_f32(scale));
+  case_arg(s, tile_arg_f32(a->form == DOUBLED ? scale / 2 : scale));
   tile_grid grid = {(a->length + a->bm - 1) / a->bm, a->heads, 1};
   if (case_run_grid(s, grid)) {
     size_t step = rows * a->length * a->depth > 1 << 26 ? rows / 64 | 1 : 1;
@@ -201,6 +217,28 @@ static void test_biases(struct suite *s) {
       }
 }
 
+// Blocks that warpgroups multiply, many of them as wide as a head is deep.
+static void test_warpgroups(struct suite *s) {
+  static const unsigned lengths[] = {128, 200, 640, 1001};
+  static const unsigned blocks[] = {64, 128, 32};
+  unsigned variant = 0;
+  for (unsigned form = 0; form < FORMS; form++)
+    for (unsigned depth = 64; depth <= (s->on_processor ? 64u : 128u); depth *= 2)
+      for (size_t i = 0; i < (s->on_processor ? 2 : COUNT_OF(lengths)); i++, variant++) {
+        struct attention a = {.type = variant % 3 ? DTYPE_F16 : DTYPE_BF16,
+                              .length = lengths[i],
+                              .depth = depth,
+                              .heads = s->on_processor ? 2 : 3,
+                              .bm = variant % 2 ? 64 : 128,
+                              .bn = i % 2 ? blocks[variant % COUNT_OF(blocks)] : depth,
+                              .warps = variant % 2 ? 4 : 8,
+                              .stages = 2 + (unsigned)i % 2,
+                              .is_causal = variant / 2 % 2,
+                              .form = form};
+        attention_case(s, &a);
+      }
+}
+
 void test_attention(struct suite *s, const struct settings *t) {
   static const unsigned lengths[] = {1, 17, 64, 100, 129, 511, 1024, 2000};
   static const unsigned sizes[][2] = {{16, 16}, {64, 32}, {32, 64}, {128, 64}, {64, 64}, {128, 32}};
@@ -239,5 +277,6 @@ void test_attention(struct suite *s, const struct settings *t) {
                           .is_causal = causal};
     attention_case(s, &a);
   }
+  test_warpgroups(s);
   test_biases(s);
 }

@@ -1,10 +1,13 @@
-// RUN: tilec %s --passes=use-tensor-maps --target sm_90a | FileCheck %s
-// RUN: tilec %s --passes=use-tensor-maps --target sm_90a --explain-perf 2>&1 | FileCheck %s --check-prefix=WHY
-// Products that feed each other are computed by mma.sync: their blocks are loaded by pointers.
+// RUN: tilec %s --passes=use-tensor-maps --target sm_90a --num-warps 16 | FileCheck %s
+// RUN: tilec %s --passes=use-tensor-maps --target sm_90a --num-warps 16 --explain-perf 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: tilec %s --passes=use-tensor-maps --target sm_90a --num-warps 8 | FileCheck %s --check-prefix=ROWS
+// Products that feed each other are computed by wgmma where each warpgroup has whole rows of the first result. Elsewhere
+// their blocks are loaded by pointers.
+// ROWS-COUNT-3: map_load
 // CHECK-NOT: map_load
 // CHECK-NOT: map_store
-// WHY-COUNT-3: loaded without TMA: the product feeds another one, or is fed by it
-module attributes {tilegpu.num_warps = 8 : i32} {
+// WHY-COUNT-3: loaded without TMA: the product feeds another one, or is fed by it, and warps have parts of rows
+module attributes {tilegpu.num_warps = 16 : i32} {
 func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %k: i32, %s: i64, %out: !tile.ptr<f32>) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
   %c32 = arith.constant 32 : i32

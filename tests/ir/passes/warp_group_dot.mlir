@@ -35,6 +35,46 @@ func.func @registers(%a: tensor<64x32xf16, #x>, %b: !tilegpu.memdesc<tensor<32x6
   return %d : tensor<64x64xf32, #mma>
 }
 
+// A loop multiplies the same block again and again: A is read from its buffer, too.
+// CHECK-LABEL: func.func @again
+// CHECK: %[[A:.+]] = "tilegpu.local_alloc"(%{{.+}})
+// CHECK-NOT: local_load
+// CHECK: scf.for
+// CHECK: "tilegpu.warp_group_dot"(%[[A]], %{{.+}}, %{{.+}})
+func.func @again(%v: tensor<64x32xf16, #x>, %b: !tilegpu.memdesc<tensor<32x64xf16, #t>>, %c: tensor<64x64xf32, #mma>, %n: i32) -> tensor<64x64xf32, #mma> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a = "tilegpu.local_alloc"(%v) : (tensor<64x32xf16, #x>) -> !tilegpu.memdesc<tensor<64x32xf16, #s>>
+  %x = "tilegpu.local_load"(%a) : (!tilegpu.memdesc<tensor<64x32xf16, #s>>) -> tensor<64x32xf16, #x>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c) -> (tensor<64x64xf32, #mma>) : i32 {
+    %y = "tilegpu.local_load"(%b) : (!tilegpu.memdesc<tensor<32x64xf16, #t>>) -> tensor<32x64xf16, #y>
+    %d = "tile.dot"(%x, %y, %s) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<64x32xf16, #x>, tensor<32x64xf16, #y>, tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma>
+    %e = arith.negf %d : tensor<64x64xf32, #mma>
+    scf.yield %e : tensor<64x64xf32, #mma>
+  }
+  return %r : tensor<64x64xf32, #mma>
+}
+
+// A buffer that the loop writes is not the block that was read before.
+// CHECK-LABEL: func.func @written
+// CHECK: %[[X:.+]] = "tilegpu.local_load"
+// CHECK: scf.for
+// CHECK: "tilegpu.warp_group_dot"(%[[X]], %{{.+}}, %{{.+}})
+func.func @written(%v: tensor<64x32xf16, #x>, %b: !tilegpu.memdesc<tensor<32x64xf16, #t>>, %c: tensor<64x64xf32, #mma>, %n: i32) -> tensor<64x64xf32, #mma> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a = "tilegpu.local_alloc"(%v) : (tensor<64x32xf16, #x>) -> !tilegpu.memdesc<tensor<64x32xf16, #s>>
+  %x = "tilegpu.local_load"(%a) : (!tilegpu.memdesc<tensor<64x32xf16, #s>>) -> tensor<64x32xf16, #x>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c) -> (tensor<64x64xf32, #mma>) : i32 {
+    %y = "tilegpu.local_load"(%b) : (!tilegpu.memdesc<tensor<32x64xf16, #t>>) -> tensor<32x64xf16, #y>
+    %d = "tile.dot"(%x, %y, %s) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<64x32xf16, #x>, tensor<32x64xf16, #y>, tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma>
+    "tilegpu.local_store"(%v, %a) : (tensor<64x32xf16, #x>, !tilegpu.memdesc<tensor<64x32xf16, #s>>) -> ()
+    %e = arith.negf %d : tensor<64x64xf32, #mma>
+    scf.yield %e : tensor<64x64xf32, #mma>
+  }
+  return %r : tensor<64x64xf32, #mma>
+}
+
 // The buffer is written again before the product: what was read is kept.
 // CHECK-LABEL: func.func @overwritten
 // CHECK-SAME: %[[A:.+]]: !tilegpu.memdesc{{.*}}, %[[B:.+]]: !tilegpu.memdesc
