@@ -39,6 +39,7 @@ static const enum pass_id whole[] = {
     PASS_warp_group_dot,
     PASS_prefetch,
     PASS_reorder,
+    PASS_overlap_products,
     PASS_dce,
     // shared memory
     PASS_spill_to_shared,

@@ -108,8 +108,11 @@ MlirValue build_warp_group_dot(struct builder *b, MlirValue x, MlirValue y, Mlir
 // Complete when it ends. Each sum of `every` elements of K begins at zero and is added to `acc`.
 MlirValue build_promoted_warp_group_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
                                         int32_t every);
-// `acc`, when at most `pending` products are in flight.
-MlirValue build_warp_group_dot_wait(struct builder *b, MlirValue acc, int32_t pending);
+// `acc`, when at most `pending` products are in flight. uses (at most WAIT_USES): tensors of 32-bit
+// elements that are computed before the wait.
+enum { WAIT_USES = 4 };
+MlirValue build_warp_group_dot_wait(struct builder *b, MlirValue acc, int32_t pending, size_t n,
+                                    const MlirValue *uses);
 
 // The part of type `part` of a tile at offsets that are multiples of its dimensions; each thread
 // holds it in its own registers.

@@ -3,6 +3,8 @@
 #include "mlir-dialects/build.h"
 #include "mlir-dialects/ir_internal.h"
 
+#include <assert.h>
+
 MlirValue build_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
                     const char *input_precision, int32_t max_num_imprecise_acc) {
   MlirNamedAttribute a[] = {
@@ -26,9 +28,14 @@ MlirValue build_promoted_warp_group_dot(struct builder *b, MlirValue x, MlirValu
                      2, a);
 }
 
-MlirValue build_warp_group_dot_wait(struct builder *b, MlirValue acc, int32_t pending) {
+MlirValue build_warp_group_dot_wait(struct builder *b, MlirValue acc, int32_t pending, size_t n,
+                                    const MlirValue *uses) {
   MlirNamedAttribute a = named_attr(b->c, "pending", attr_i32(b->c, pending));
-  return build_value(b, OP_GPU_WARP_GROUP_DOT_WAIT, 1, &acc, mlirValueGetType(acc), 1, &a);
+  MlirValue operands[1 + WAIT_USES] = {acc};
+  assert(n <= WAIT_USES);
+  for (size_t i = 0; i < n; i++)
+    operands[1 + i] = uses[i];
+  return build_value(b, OP_GPU_WARP_GROUP_DOT_WAIT, 1 + n, operands, mlirValueGetType(acc), 1, &a);
 }
 
 MlirValue build_part(struct builder *b, MlirValue x, MlirType part, const int32_t *offsets) {

@@ -567,9 +567,10 @@ irdl.dialect @tilegpu {
   }
   irdl.operation @warp_group_dot_wait {
     %acc = irdl.any
+    %a = irdl.any
     %result = irdl.any
     %pending_attr = irdl.any
-    irdl.operands(acc: %acc)
+    irdl.operands(acc: %acc, uses: variadic %a)
     irdl.results(result: %result)
     irdl.attributes {"pending" = %pending_attr}
   }

@@ -154,6 +154,10 @@ static bool check_warp_group_dot(struct checked *k) {
 }
 
 static bool check_warp_group_dot_wait(struct checked *k) {
+  for (intptr_t i = 1; i < operand_count(k); i++)
+    if (!type_is_tensor(operand_type(k, i)) ||
+        type_bits(k->c, element_type(operand_type(k, i))) != 32)
+      return wrong(k, "cannot use `%s`", text(k, operand_type(k, i)));
   return want_equal(k, result_type(k), operand_type(k, 0)) && want_pending_products(k);
 }
 

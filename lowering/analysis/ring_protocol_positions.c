@@ -142,12 +142,67 @@ static MlirOperation next_advance(struct comparison *x, MlirOperation op) {
 
 static bool same_blocks(struct comparison *x, MlirBlock a, MlirBlock b);
 
+// `v` is a + b.
+static bool is_sum(struct comparison *x, MlirValue v, MlirValue a, MlirValue b) {
+  MlirOperation add = value_def(v);
+  int64_t m, n, sum;
+  if (value_const_int(x->p->c, v, &sum) && value_const_int(x->p->c, a, &m) &&
+      value_const_int(x->p->c, b, &n))
+    return sum == m + n;
+  return !mlirOperationIsNull(add) && op_is(x->p->c, add, OP_ARITH_ADDI) &&
+         same_value(x, a, mlirOperationGetOperand(add, 0)) &&
+         same_value(x, b, mlirOperationGetOperand(add, 1));
+}
+
+// The only op of the block that contains positions of the ring, and the number of positions beside
+// it; null if there are others.
+static MlirOperation only_loop(struct comparison *x, MlirBlock block, unsigned *ret_beside) {
+  MlirOperation loop = {NULL};
+  *ret_beside = 0;
+  for (MlirOperation op = next_advance(x, mlirBlockGetFirstOperation(block));
+       !mlirOperationIsNull(op); op = next_advance(x, mlirOperationGetNextInBlock(op))) {
+    if (mlirOperationGetNumRegions(op) == 0) {
+      ++*ret_beside;
+      continue;
+    }
+    if (!mlirOperationIsNull(loop) || !op_is(x->p->c, op, OP_SCF_FOR))
+      return (MlirOperation){NULL};
+    loop = op;
+  }
+  return loop;
+}
+
+// overlap-products runs a part of an iteration in the next one:
+//
+//   for %i = %l to %u step %s { advance }   and   if %l < %u { for %i = %l + %s to %u step %s {
+//                                                   advance }   advance }
+static bool same_as_peeled(struct comparison *x, MlirOperation loop, MlirOperation branch) {
+  enum { SLT = 2 };
+  MlirOperation condition = value_def(mlirOperationGetOperand(branch, 0));
+  unsigned beside, in_loop, none;
+  if (!op_is(x->p->c, loop, OP_SCF_FOR) || !op_is(x->p->c, branch, OP_SCF_IF) ||
+      mlirOperationIsNull(condition) || !op_is(x->p->c, condition, OP_ARITH_CMPI) ||
+      op_attr_int(condition, "predicate", -1) != SLT || !same_operands(x, loop, condition, 2))
+    return false;
+  MlirOperation rest = only_loop(x, body(branch, 0), &beside);
+  if (mlirOperationIsNull(rest) ||
+      !mlirOperationIsNull(next_advance(x, mlirBlockGetFirstOperation(body(branch, 1)))))
+    return false;
+  bool is_simple = mlirOperationIsNull(only_loop(x, body(loop, 0), &in_loop)) &&
+                   mlirOperationIsNull(only_loop(x, body(rest, 0), &none)) && in_loop == none;
+  return is_simple && in_loop == 1 && beside == 1 &&
+         is_sum(x, mlirOperationGetOperand(rest, 0), mlirOperationGetOperand(loop, 0),
+                mlirOperationGetOperand(loop, 2)) &&
+         same_value(x, mlirOperationGetOperand(loop, 1), mlirOperationGetOperand(rest, 1)) &&
+         same_value(x, mlirOperationGetOperand(loop, 2), mlirOperationGetOperand(rest, 2));
+}
+
 static bool same_regions(struct comparison *x, MlirOperation a, MlirOperation b) {
   bool is_position = mlirOperationGetNumRegions(a) == 0;
   if (is_position || mlirOperationGetNumRegions(b) == 0)
     return is_position && mlirOperationGetNumRegions(b) == 0;
   if (op_id(x->p->c, a) != op_id(x->p->c, b))
-    return false;
+    return same_as_peeled(x, a, b);
   if (op_is(x->p->c, a, OP_SCF_FOR)) {
     if (!same_operands(x, a, b, 3))
       return false;

@@ -70,6 +70,20 @@ bool emit_warp_group_dot(struct emitter *e, MlirOperation op) {
   return true;
 }
 
+// ptxas moves what the program computes in front of a wait behind it, unless an access to memory
+// needs the result: a store that no thread executes, since every grid has a program.
+static unsigned pin(struct emitter *e, MlirOperation op, unsigned i, unsigned first,
+                    struct strbuf *text, struct strbuf *constraints, LLVMValueRef *args) {
+  const struct emitted *x = operand_of(e, op, i);
+  bool is_float = dtype_of_mlir(element_type(operand_type(op, i))) == DTYPE_F32;
+  for (unsigned k = 0; k < x->count; k++) {
+    args[k] = x->at[k];
+    strbuf_puts(constraints, is_float ? ",f" : ",r");
+    strbuf_printf(text, "@never st.shared.%s [programs], $%u;\n", is_float ? "f32" : "b32", first + k);
+  }
+  return x->count;
+}
+
 // The accumulators pass through the wait, so that nothing reads them before it.
 bool emit_warp_group_dot_wait(struct emitter *e, MlirOperation op) {
   const struct emitted *acc = operand_of(e, op, 0);
@@ -83,9 +97,20 @@ bool emit_warp_group_dot_wait(struct emitter *e, MlirOperation op) {
   }
   struct strbuf constraints = {.arena = e->arena}, text = {.arena = e->arena};
   LLVMTypeRef result = warp_group_tie(e, acc->count, t == DTYPE_F32, &constraints);
-  strbuf_printf(&text, "wgmma.wait_group.sync.aligned %d;", (int)op_attr_int(op, "pending", 0));
+  unsigned most = 0, count = acc->count, n = (unsigned)mlirOperationGetNumOperands(op);
+  for (unsigned i = 0; i < n; i++)
+    most += operand_of(e, op, i)->count;
+  LLVMValueRef *args = arena_array(e->arena, LLVMValueRef, most);
+  memcpy(args, acc->at, acc->count * sizeof *args);
+  if (n > 1)
+    strbuf_puts(&text, "{\n.reg .pred never;\n.reg .b32 programs;\n"
+                       "mov.u32 programs, %nctaid.x;\nsetp.eq.u32 never, programs, 0;\n");
+  for (unsigned i = 1; i < n; i++)
+    count += pin(e, op, i, acc->count + count, &text, &constraints, args + count);
+  strbuf_printf(&text, "wgmma.wait_group.sync.aligned %d;%s", (int)op_attr_int(op, "pending", 0),
+                n > 1 ? "\n}" : "");
   LLVMValueRef words = e->target->hooks->warp_group_asm(
-      e, strbuf_cstr(&text), strbuf_cstr(&constraints), result, acc->at, acc->count);
+      e, strbuf_cstr(&text), strbuf_cstr(&constraints), result, args, count);
   for (unsigned i = 0; i < acc->count; i++)
     ret->at[i] = LLVMBuildExtractValue(e->b, words, i, "");
   return true;

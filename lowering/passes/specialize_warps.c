@@ -24,6 +24,7 @@
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
 #include "lowering/pass.h"
+#include "lowering/passes/clone_ops.h"
 #include "lowering/passes/map_stores.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
@@ -202,35 +203,13 @@ static void add_load(struct state *s, struct builder *b, MlirOperation load) {
 
 // ---- the producer ----
 
-struct remap {
-  struct map values; // MlirValue.ptr -> MlirValue * of the copy
-};
-
-static bool remap_operands(MlirOperation op, void *user) {
-  const struct remap *m = user;
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++) {
-    const MlirValue *to = ptrmap_get(&m->values, mlirOperationGetOperand(op, i).ptr);
-    if (to)
-      mlirOperationSetOperand(op, i, *to);
-  }
-  return true;
-}
-
 // Copies of the ops from `first` up to the block's terminator.
 static void clone_ops(struct state *s, MlirOperation first, MlirBlock to) {
-  struct remap m = {0};
+  struct clone_map m = {.arena = s->p->scratch};
   MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(first));
   for (MlirOperation op = first; !mlirOperationEqual(op, end);
-       op = mlirOperationGetNextInBlock(op)) {
-    MlirOperation copy = mlirOperationClone(op);
-    ir_walk(copy, remap_operands, &m);
-    mlirBlockAppendOwnedOperation(to, copy);
-    for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
-      MlirValue *v = arena_new(s->p->scratch, MlirValue);
-      *v = mlirOperationGetResult(copy, i);
-      ptrmap_put(s->p->scratch, &m.values, mlirOperationGetResult(op, i).ptr, v);
-    }
-  }
+       op = mlirOperationGetNextInBlock(op))
+    clone_op(&m, op, to);
 }
 
 // A value for results that nothing live uses.

@@ -202,7 +202,7 @@ static bool may_stay_in_flight(struct state *s, MlirOperation loop, MlirOperatio
 static void wait_behind(struct state *s, MlirOperation loop, intptr_t carried) {
   struct builder b = builder_after(s->c, loop);
   MlirValue sum = mlirOperationGetResult(loop, carried);
-  MlirValue complete = build_warp_group_dot_wait(&b, sum, 0);
+  MlirValue complete = build_warp_group_dot_wait(&b, sum, 0, 0, NULL);
   value_replace(sum, complete);
   mlirOperationSetOperand(mlirOpResultGetOwner(complete), 0, sum);
 }

@@ -32,6 +32,7 @@
   X(liveness)                                                                                      \
   X(loop_buffers)                                                                                  \
   X(loop_loads)                                                                                    \
+  X(clone_ops)                                                                                     \
   X(loop_rewrite)                                                                                  \
   X(loop_schedule)                                                                                 \
   X(occupancy)                                                                                     \

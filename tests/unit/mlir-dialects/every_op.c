@@ -219,7 +219,7 @@ static void dots(struct builder *b, MlirValue ptr) {
       mlirOperationGetResult(build_op(b, OP_TILE_SPLAT, 1, &to, 1, &ptr_tile, 0, NULL), 0);
   MlirValue mask = build_const_int(b, tensor_type(2, shape, mlir_of_dtype(c, DTYPE_I1), lanes), 1);
   MlirValue operand = build_local_alloc(b, NONE, tensor_type(2, shape, half, rows));
-  build_warp_group_dot_wait(b, build_warp_group_dot(b, operand, operand, acc, 1), 0);
+  build_warp_group_dot_wait(b, build_warp_group_dot(b, operand, operand, acc, 1), 0, 1, &acc);
   build_promoted_warp_group_dot(b, operand, operand, acc, 32);
   build_async_copy(b, ptrs, at, NONE, "cg", "");
   build_async_copy(b, ptrs, at, mask, "", "evict_last");
