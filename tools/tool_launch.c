@@ -106,7 +106,7 @@ static int upload(struct tool *t, struct launch *l) {
     size_t size = a->value.is_array ? a->value.array.count * dtype_bytes(a->value.array.dtype) : 0;
     if (size == 0 || a->value.fill.kind == FILL_EMPTY)
       continue;
-    tile_status status = tile_copy_to_device(l->device, NULL, a->buffer, a->value.array.data, size);
+    tile_status status = launch_upload(l, a);
     if (status != TILE_OK)
       return launch_failed(t, a->where, status);
   }
@@ -118,11 +118,13 @@ static int allocate(struct tool *t, struct launch *l) {
     struct launch_arg *a = &l->args[i];
     if (!a->value.is_array)
       continue;
-    tile_status status = tile_malloc(
-        l->device, a->value.array.count * dtype_bytes(a->value.array.dtype), &a->buffer);
+    tile_status status = tile_malloc(l->device, launch_arg_bytes(a), &a->buffer);
     if (status != TILE_OK)
       return launch_failed(t, a->where, status);
-    l->packed[i].value.pointer = a->buffer;
+    if (a->is_descriptor)
+      a->descriptor.base = a->buffer;
+    else
+      l->packed[i].value.pointer = a->buffer;
   }
   return upload(t, l);
 }
@@ -291,8 +293,7 @@ int launch_download(struct tool *t, struct launch *l, size_t i, struct array *re
                l->args[i].param->name);
     return EXIT_LIMIT;
   }
-  tile_status status =
-      size ? tile_copy_to_host(l->device, NULL, a.data, l->args[i].buffer, size) : TILE_OK;
+  tile_status status = size ? launch_copy_back(l, &l->args[i], a.data) : TILE_OK;
   if (status != TILE_OK) {
     array_finish(&a);
     return launch_failed(t, l->args[i].where, status);
