@@ -132,7 +132,8 @@ struct lang_options {
 // tile.dtype (string, "u32" where signedness matters), tile.divisibility (i32), tile.unaligned
 // (unit, no multiple of 16 bytes) and tile.const (unit, never stored through) where known. A tensor
 // descriptor `a` of rank n is 2 * n arguments: a (the base), a.shape[0] to a.shape[n - 1] (i32) and
-// a.strides[0] to a.strides[n - 2] (i64, elements; the last stride is 1).
+// a.strides[0] to a.strides[n - 2] (i64, elements; the last stride is 1). The base has
+// tile.descriptor, an array: 1 if it pads with NaN, else 0, then the block's sizes.
 MlirModule lang_emit(struct ir_context *c, const struct lang_unit *u,
                      const struct lang_options *options);
 

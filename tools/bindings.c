@@ -25,15 +25,24 @@ static bool signature_error(struct tool *t, const struct word *of, struct str en
   return false;
 }
 
-// tensordesc[TYPE,64x32][:pad(nan)], already split at the bracket
+// tensordesc[TYPE,64x32][:pad(nan)][:16], already split at the bracket. The hint is about all
+// sizes.
 static bool parse_descriptor(struct tool *t, const struct word *of, struct str entry,
                              const char *name, struct str inside, struct lang_binding *ret) {
+  static const char pad[] = ":pad(nan)";
   struct str element, extent, shape, tail = str_split(inside, ']', &inside);
+  uint64_t hint = 1;
   *ret = (struct lang_binding){.name = name, .kind = BIND_DESCRIPTOR, .divisible_by = 1};
+  ret->block.pads_nan = tail.ptr && str_starts(tail, pad);
+  if (ret->block.pads_nan)
+    tail = (struct str){tail.ptr + sizeof pad - 1, tail.len - (sizeof pad - 1)};
+  if (!tail.ptr || (tail.len && (tail.ptr[0] != ':' ||
+                                 !str_to_u64((struct str){tail.ptr + 1, tail.len - 1}, &hint) ||
+                                 !is_pow2(hint) || hint > (1u << 20))))
+    return signature_error(t, of, entry,
+                           "`tensordesc[f16,64x32]` may be followed by `:pad(nan)` and by a power "
+                           "of two that divides all sizes");
   shape = str_split(inside, ',', &element);
-  if (!tail.ptr || (tail.len && !str_is(tail, ":pad(nan)")))
-    return signature_error(t, of, entry, "`tensordesc[f16,64x32]` may be followed by `:pad(nan)`");
-  ret->block.pads_nan = tail.len > 0;
   if (!dtype_parse(str_trim(element), &ret->dtype))
     return signature_error(t, of, entry, "unknown element type of a tensor descriptor");
   while (shape.ptr) {
@@ -42,6 +51,7 @@ static bool parse_descriptor(struct tool *t, const struct word *of, struct str e
     if (ret->block.rank == LANG_BLOCK_RANK || !str_to_u64(str_trim(extent), &n) || n < 1 ||
         n > INT32_MAX)
       return signature_error(t, of, entry, "a block has 1 to 5 dimensions of at least 1 element");
+    ret->sizes_divisible_by[ret->block.rank] = (uint32_t)hint;
     ret->block.shape[ret->block.rank++] = (uint32_t)n;
   }
   if (ret->block.rank)

@@ -136,6 +136,7 @@ void descriptor_param_resolve(struct eval *e, struct kernel_param *p) {
   base.ptr = 1;
   p->items = arena_array(e->a, struct kernel_param, 2 * rank);
   add_item(p, p->name, base, DESCRIPTOR_ALIGNMENT);
+  p->items[0].descriptor = p;
   for (unsigned i = 0; i < rank; i++) {
     uint32_t by = p->binding ? p->binding->sizes_divisible_by[i] : 1;
     add_item(p, arena_printf(e->a, "%s.shape[%u]", p->name, i), type_scalar(DTYPE_I32),

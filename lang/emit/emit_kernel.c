@@ -32,9 +32,16 @@ static void build_kernel(struct eval *e, struct kernel *k) {
   e->span = SPAN_NONE;
 }
 
+static MlirAttribute descriptor_attr(struct ir_context *c, const struct kernel_param *p) {
+  int32_t numbers[1 + LANG_BLOCK_RANK] = {p->pads_nan};
+  for (unsigned i = 0; i < p->block.rank; i++)
+    numbers[1 + i] = p->block.shape[i];
+  return attr_i32_array(c, 1u + p->block.rank, numbers);
+}
+
 static MlirAttribute param_attrs(struct eval *e, const struct kernel_param *p) {
   struct ir_context *c = e->c;
-  MlirNamedAttribute attrs[5];
+  MlirNamedAttribute attrs[6];
   intptr_t n = 0;
   attrs[n++] = named_attr(c, "tile.name", attr_str(c, p->name));
   attrs[n++] = named_attr(c, "tile.dtype", attr_str(c, dtype_name(p->type.dtype)));
@@ -44,6 +51,8 @@ static MlirAttribute param_attrs(struct eval *e, const struct kernel_param *p) {
     attrs[n++] = named_attr(c, "tile.unaligned", mlirUnitAttrGet(c->mlir));
   if (p->type.is_const)
     attrs[n++] = named_attr(c, "tile.const", mlirUnitAttrGet(c->mlir));
+  if (p->descriptor)
+    attrs[n++] = named_attr(c, "tile.descriptor", descriptor_attr(c, p->descriptor));
   return mlirDictionaryAttrGet(c->mlir, n, attrs);
 }
 

@@ -21,8 +21,9 @@ struct kernel_param {
   uint32_t divisible_by;
   bool is_unaligned; // a pointer: known to be no multiple of 16 bytes
   struct value constant;
-  struct type block; // of a descriptor
-  bool pads_nan;     // of a descriptor
+  struct type block;                     // of a descriptor
+  bool pads_nan;                         // of a descriptor
+  const struct kernel_param *descriptor; // whose base this is; NULL: none
 };
 
 struct kernel {
