@@ -59,7 +59,7 @@ struct lang_known jit_known_argument(const char *name, const tile_arg *arg) {
     return (struct lang_known){.name = name, .is_text = true, .text = "None"};
   if (arg_is_descriptor(arg))
     return (struct lang_known){
-        .name = name, .is_pointer = true, .dtype = (enum dtype)arg->value.descriptor->element};
+        .name = name, .is_descriptor = true, .dtype = (enum dtype)arg->value.descriptor->element};
   enum dtype dtype = (enum dtype)arg->type;
   struct lang_known known = {.name = name, .is_pointer = arg->is_pointer, .dtype = dtype};
   known.is_integer = !arg->is_pointer && !dtype_is_float(dtype);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of `--arg NAME=SPEC`. Errors point into the text on the command line.
 //
-//   spec   = ( '@' file | array ) [ ':block(' extent { 'x' extent } ')' [ ':pad(nan)' ] ] | scalar
-//   array  = type '[' extent { 'x' extent } ']' [ ':' fill ]
-//   fill   = 'zeros' | 'ones' | 'iota' | 'empty' | 'fill' '(' number ')'
+//   spec   = ( '@' file | array ) [ ':block(' [ extent { 'x' extent } ] ')' [ ':pad(nan)' ] ] |
+//   scalar array  = type '[' extent { 'x' extent } ']' [ ':' fill ] fill   = 'zeros' | 'ones' |
+//   'iota' | 'empty' | 'fill' '(' number ')'
 //          | 'rand' '(' seed [ ',' low ',' high ] ')' | 'randn' '(' seed [ ',' mean ',' deviation ]
 //          ')'
 //   scalar = [ type ':' ] ( number | 'True' | 'False' ) | 'None'
@@ -251,7 +251,8 @@ static bool split_block(const struct spec_parser *p, struct str *spec, struct ar
     return false;
   }
   spec->len = at;
-  return parse_block(p, inside, ret);
+  ret->is_descriptor = true;
+  return str_trim(inside).len == 0 || parse_block(p, inside, ret);
 }
 
 // ---- scalars ----
@@ -321,7 +322,7 @@ bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where
   } else {
     ok = parse_scalar(&p, &value);
   }
-  if (ok && value.block_rank && !value.is_array) {
+  if (ok && value.is_descriptor && !value.is_array) {
     WRONG(&p, spec, "`%.*s` is no array, which a tensor descriptor needs", STR_ARG(spec));
     ok = false;
   }

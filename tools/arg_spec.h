@@ -24,8 +24,8 @@ struct arg_value {
   bool is_array;
   struct array array;
   struct fill fill; // of an array that was not read from a file
-  // `:block(64x32)`: the array is passed as a tensor descriptor. 0: it was not written
-  uint32_t block_rank;
+  bool is_descriptor;  // `:block(...)`: the array is passed as a tensor descriptor
+  uint32_t block_rank; // 0: `:block()`, the kernel sets the block
   uint32_t block[ARG_SPEC_BLOCK_RANK];
   bool pads_nan; // `:pad(nan)`
   // scalars: the number as written; an integer fits `integer` (is_integer), else `real`
@@ -36,7 +36,7 @@ struct arg_value {
   enum dtype scalar_type;
 };
 
-// SPEC: (`@file.npy` | TYPE `[` DIM (`x` DIM)* `]` [`:` FILL]) [`:block(` DIM (`x` DIM)* `)`
+// SPEC: (`@file.npy` | TYPE `[` DIM (`x` DIM)* `]` [`:` FILL]) [`:block(` [DIM (`x` DIM)*] `)`
 // [`:pad(nan)`]] | NUMBER | TYPE `:` NUMBER | True |
 // False | None FILL: zeros (default) ones iota empty fill(V) rand(SEED[,LO,HI])
 // randn(SEED[,MEAN,STD]) `as` is the element type that a .npy of uint16 or uint8 shall be read as

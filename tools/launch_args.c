@@ -30,7 +30,7 @@ static int pack_none(struct tool *t, const struct launch_arg *a, tile_arg *ret) 
 static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
   if (a->value.is_none)
     return pack_none(t, a, ret);
-  if (a->value.is_array && (a->value.block_rank || a->param->is_descriptor))
+  if (a->value.is_array && (a->value.is_descriptor || a->param->is_descriptor))
     return launch_make_descriptor(t, a, ret);
   if (a->param->is_descriptor) {
     diag_help(diag_error(t->diag, a->where, E0723, "`%s` is a tensor descriptor and needs an array",

@@ -32,7 +32,7 @@ static int check_type(struct tool *t, const struct launch_arg *a) {
     return EXIT_WRONG;
   }
   unsigned rank = a->value.array.rank, block = a->value.block_rank;
-  block = block ? block : p->block.rank;
+  block = block ? block : p->is_descriptor ? p->block.rank : rank;
   if (rank == block && rank >= 1 && rank <= LANG_BLOCK_RANK)
     return EXIT_DONE;
   return refuse(t, a, E0723,

@@ -320,6 +320,22 @@ START_TEST(descriptors_in_tuples) {
 }
 END_TEST
 
+// The blocks come from the pre_hook of the configuration in use.
+START_TEST(blocks_of_hooks) {
+  struct tensor from = tensor_create(TILE_F32, 2, (int[]){5, 40}, NULL);
+  struct tensor to = tensor_create(TILE_F32, 2, (int[]){5, 40}, NULL);
+  open_kernel("halved");
+  if (_i)
+    need(tile_kernel_set_constant(kernel, "WIDE", "True"));
+  tile_arg args[] = {arg(&from), arg(&to)};
+  need(launch(3, _i ? 3 : 5, args, 2));
+  tensor_download(&to);
+  for (int i = 0; i < 200; i++)
+    ck_assert_double_eq(get(&to, i), get(&from, i) / 2);
+  tensor_destroy(&from), tensor_destroy(&to);
+}
+END_TEST
+
 // ---- what the launch refuses ----
 
 static void refuses(const tile_descriptor *d, const char *message) {
@@ -409,6 +425,7 @@ int main(int argc, char **argv) {
   tcase_add_test(t, descriptors_or_pointers);
   tcase_add_test(t, declared_blocks);
   tcase_add_test(t, descriptors_in_tuples);
+  tcase_add_loop_test(t, blocks_of_hooks, 0, 2);
   tcase_add_test(t, wrong_descriptors);
   tcase_add_test(t, unknown_blocks);
   Suite *s = suite_create("descriptors");
