@@ -265,11 +265,11 @@ static bool fits(enum dtype type, int64_t value) {
   return value <= high && value >= (dtype_is_signed(type) ? -high - 1 : 0);
 }
 
-static bool parse_scalar(const struct spec_parser *p, struct arg_value *ret) {
-  struct str type, number = str_split(p->spec, ':', &type);
+static bool parse_scalar(const struct spec_parser *p, struct str text, struct arg_value *ret) {
+  struct str type, number = str_split(text, ':', &type);
   ret->scalar_type = DTYPE_NONE;
   if (!number.ptr)
-    number = p->spec;
+    number = text;
   else if (!dtype_parse(str_trim(type), &ret->scalar_type))
     return unknown_type(p, type);
   struct str trimmed = str_trim(number);
@@ -320,7 +320,7 @@ bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where
     value.is_array = true;
     ok = parse_array(&p, head, after, &value.array, &value.fill);
   } else {
-    ok = parse_scalar(&p, &value);
+    ok = parse_scalar(&p, spec, &value);
   }
   if (ok && value.is_descriptor && !value.is_array) {
     WRONG(&p, spec, "`%.*s` is no array, which a tensor descriptor needs", STR_ARG(spec));

@@ -64,8 +64,7 @@ static bool find_type(struct eval *e, const struct kernel_param *p, struct type 
 // The size of dimension `i` that the annotation gives.
 static bool annotated(struct eval *e, const struct kernel_param *p, unsigned i, int64_t *ret) {
   const struct expr *x = descriptor_annotation_block(p->ast->annotation)->items.at[i];
-  struct purpose purpose = {
-      .code = E0413, .what = "the block of a tensor descriptor", .param = p->name};
+  struct purpose purpose = {.code = E0413, .what = "the block of a tensor descriptor"};
   e->on = &python_dialect;
   e->purpose = &purpose;
   struct operand v = {eval_expr(e, x), x->span};

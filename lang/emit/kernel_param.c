@@ -134,7 +134,7 @@ static void resolve_one(struct eval *e, struct kernel_param *p) {
         eval_error(e, here(p), E0410, "the type of parameter `%s` is not known", p->name);
     diag_help(d,
               "write it in the file, `%s: ptr[f32]` or `%s: i32`, or pass `--signature "
-              "%s=*f32`, of a tensor descriptor `--signature '%s=tensordesc[f32,64x32]'`",
+              "%s=*f32`, for a tensor descriptor `--signature '%s=tensordesc[f32,64x32]'`",
               p->name, p->name, p->name, p->name);
     p->constant = VALUE_ERROR;
   }
@@ -226,10 +226,13 @@ void kernel_params_resolve(struct eval *e, struct kernel *k) {
     resolve(e, &k->params[i], 0);
   if (!has_descriptors(k->params, k->count))
     return;
+  e->on = &python_dialect;
   for (size_t i = 0; i < k->count; i++) {
     const struct kernel_param *p = &k->params[i];
-    if (!p->is_tuple && !p->is_descriptor && !p->is_runtime && !p->is_one)
-      scope_assign(e, p->name, p->ast->name_span, p->constant);
+    bool is_known = !p->is_tuple && !p->is_descriptor && !p->is_runtime && !p->is_one;
+    scope_assign(e, p->name, p->ast->name_span,
+                 is_known ? p->constant : host_argument(e, p->name, false, DTYPE_NONE));
   }
+  e->on = &kernel_dialect;
   resolve_descriptors(e, k->params, k->count);
 }
