@@ -46,10 +46,12 @@ static bool parse_descriptor(struct tool *t, const struct word *of, struct str e
   if (!dtype_parse(str_trim(element), &ret->dtype))
     return signature_error(t, of, entry, "unknown element type of a tensor descriptor");
   while (shape.ptr) {
-    uint64_t n;
+    uint64_t n = 0; // `?`: the kernel sets it
     shape = str_split(shape, 'x', &extent);
-    if (ret->block.rank == LANG_BLOCK_RANK || !str_to_u64(str_trim(extent), &n) || n < 1 ||
-        n > INT32_MAX)
+    extent = str_trim(extent);
+    bool is_open = str_is(extent, "?");
+    if (ret->block.rank == LANG_BLOCK_RANK ||
+        (!is_open && (!str_to_u64(extent, &n) || n < 1 || n > INT32_MAX)))
       return signature_error(t, of, entry, "a block has 1 to 5 dimensions of at least 1 element");
     ret->sizes_divisible_by[ret->block.rank] = (uint32_t)hint;
     ret->block.shape[ret->block.rank++] = (uint32_t)n;
