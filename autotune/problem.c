@@ -4,7 +4,6 @@
 #include "autotune/tune_build.h"
 #include "jit/jit.h"
 #include "lang/tuning/tuning.h"
-#include "runtime/args.h"
 
 #include <string.h>
 
@@ -53,21 +52,7 @@ static bool keep_listed(struct arena *a, struct diag_engine *diag, const struct 
 
 struct cost_argument *tune_problem_integers(struct arena *a, const struct tune_problem *p,
                                             size_t *ret_count) {
-  size_t n = 0, most = args_flat_count(p->args, p->arg_count);
-  struct cost_argument *args = arena_array(a, struct cost_argument, most + 1);
-  for (size_t i = 0; i < p->arg_count; i++) {
-    tile_arg flat[ARG_MAX_VALUES];
-    const tile_arg *parts = args_flatten(&p->args[i], 1, flat);
-    for (size_t k = 0; k < args_flat_count(&p->args[i], 1); k++) {
-      char suffix[32];
-      arg_part_suffix(&p->args[i], k, suffix);
-      if (jit_is_integer(&parts[k]))
-        args[n++] = (struct cost_argument){arena_printf(a, "%s%s", p->arg_names[i], suffix),
-                                           parts[k].value.integer};
-    }
-  }
-  *ret_count = n;
-  return args;
+  return jit_integers(a, p->args, p->arg_names, p->arg_count, ret_count);
 }
 
 // Parameters that are not tuned: -D, and those that @heuristics computes, which have no text yet.

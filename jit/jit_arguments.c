@@ -255,3 +255,24 @@ const char **jit_flat_names(const tile_kernel *k, const uint8_t *key, struct are
   *ret_count = n;
   return names;
 }
+
+struct cost_argument *jit_integers(struct arena *a, const tile_arg *args, const char *const *names,
+                                   size_t count, size_t *ret_count) {
+  size_t n = 0;
+  struct cost_argument *integers =
+      arena_array(a, struct cost_argument, args_flat_count(args, count) + 1);
+  for (size_t i = 0; i < count; i++) {
+    tile_arg flat[ARG_MAX_VALUES];
+    const tile_arg *parts = args_flatten(&args[i], 1, flat);
+    size_t part_count = args_flat_count(&args[i], 1);
+    for (size_t k = 0; k < part_count; k++) {
+      char suffix[32];
+      arg_part_suffix(&args[i], k, suffix);
+      if (jit_is_integer(&parts[k]))
+        integers[n++] = (struct cost_argument){arena_printf(a, "%s%s", names[i], suffix),
+                                               parts[k].value.integer};
+    }
+  }
+  *ret_count = n;
+  return integers;
+}

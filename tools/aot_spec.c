@@ -296,6 +296,11 @@ static bool grid_of(struct aot *a, struct aot_function *f, struct span where) {
   }
   for (uint32_t i = 0; i < f->info.param_count; i++) {
     const struct kernel_param *p = &f->info.params[i];
+    for (uint32_t k = 0; k < p->descriptor_rank; k++) {
+      codes[n] = arena_printf(arena, "(%s ? %s->shape[%u] : 0)", aot_c_name(arena, p->name),
+                              aot_c_name(arena, p->name), k);
+      names[n++] = f->info.params[i + 1 + k].name;
+    }
     if (p->is_pointer || !dtype_is_int(p->dtype) || is_descriptor_part(f, i))
       continue;
     codes[n] = arena_printf(arena, "(int64_t)%s", aot_c_name(arena, p->name));

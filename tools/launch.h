@@ -77,7 +77,9 @@ void launch_arg_pad(const struct launch_arg *a, const void *dense, void *padded)
 // Copies of a whole array, which is dense on the host.
 tile_status launch_upload(struct launch *l, const struct launch_arg *a);
 tile_status launch_copy_back(struct launch *l, const struct launch_arg *a, void *dense);
-// Adds names for grids: constants of -D, integer arguments, defaults of other constants.
+// Adds names for grids: constants of -D, integer arguments, sizes of tensor descriptors
+// (`a.shape[0]`), defaults of other constants; at most launch_name_count.
+size_t launch_name_count(const struct tool *t, const struct launch *l);
 void launch_add_names(struct tool *t, const struct launch *l, struct grid_names *n);
 // The argument of that name, or NULL with a diagnostic (E0721) at `where`.
 struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *name,

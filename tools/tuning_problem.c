@@ -204,8 +204,7 @@ static bool make_space(struct tool *t, struct tuning_problem *p) {
 // Evaluates the grid of the default configuration, so that an error in it has its location.
 static int check_grid(struct tool *t, struct tuning_problem *p) {
   const struct launch *l = &p->launch;
-  struct grid_names names = grid_names_make(t->arena, p->space.dim_count + t->o.defines.len +
-                                                          l->arg_count + l->param_count);
+  struct grid_names names = grid_names_make(t->arena, p->space.dim_count + launch_name_count(t, l));
   uint32_t grid[3];
   if (!t->o.grid.ptr) {
     diag_help(diag_error(t->diag, SPAN_NONE, E0724, "no grid"),

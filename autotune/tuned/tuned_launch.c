@@ -17,15 +17,17 @@ static uint64_t mix(uint64_t h, uint64_t word) {
   return h ^ h >> 32;
 }
 
-// The numbers of a descriptor that a choice may depend on. False if it is malformed, which the
-// launch reports, or if the key is full.
+// The numbers of a descriptor that a choice or a grid may depend on. False if it is malformed,
+// which the launch reports, or if the key is full.
 static bool add_descriptor(const tile_descriptor *d, struct tuned_key *ret, size_t *n) {
-  if (!d || d->rank > ARG_MAX_RANK || *n + 1 + d->rank > TUNED_KEY_WORDS)
+  if (!d || d->rank > ARG_MAX_RANK || *n + 1 + 2 * d->rank > TUNED_KEY_WORDS)
     return false;
-  ret->words[(*n)++] =
-      (uint64_t)d->element | (uint64_t)d->rank << 8 | (uint64_t) !!d->pads_nan << 16;
-  for (unsigned i = 0; i < d->rank; i++)
+  uint64_t pads = d->pads_nan != 0;
+  ret->words[(*n)++] = (uint64_t)d->element | (uint64_t)d->rank << 8 | pads << 16;
+  for (unsigned i = 0; i < d->rank; i++) {
     ret->words[(*n)++] = (uint64_t)d->shape[i] | (uint64_t)d->block[i] << 32;
+    ret->words[(*n)++] = (uint64_t)d->strides[i];
+  }
   return true;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor descriptors as arguments of tile_launch, compared with references in double precision, and
-// what the launch refuses. Usage: test-descriptors FILE DEVICE.
+// what the launch refuses. With $TILE_WORKER kernels are compiled in workers. Usage:
+// test-descriptors FILE DEVICE.
 #include "base/dtype.h"
 
-#include <tile/tile.h>
+#include <tile/tune.h>
 
 #include <check.h>
 #include <math.h>
@@ -336,6 +337,35 @@ START_TEST(blocks_of_hooks) {
 }
 END_TEST
 
+// The grid uses sizes of the descriptor; the second launch finds the first one's choice, the third
+// has another size.
+START_TEST(tuned_launches) {
+  tile_tuned *tuned;
+  struct tensor from = tensor_create(TILE_F32, 2, (int[]){5, 40}, NULL);
+  struct tensor to = tensor_create(TILE_F32, 2, (int[]){5, 40}, NULL);
+  tile_arg args[] = {arg(&from), arg(&to)};
+  need(tile_tuned_open(device, kernel_file, "halved", &tuned));
+  need(tile_tuned_set_policy(tuned, TILE_TUNE_NEVER));
+  need(tile_tuned_set_grid(tuned, "cdiv(source.shape[0], ROWS), cdiv(target.shape[1], COLS)"));
+  for (int i = 0; i < 3; i++) {
+    from.of.shape[1] = to.of.shape[1] = i == 2 ? 33 : 40;
+    memset(to.host, 0, to.bytes);
+    need(tile_copy_to_device(device, NULL, to.of.base, to.host, to.bytes));
+    need(tile_tuned_launch(tuned, NULL, args, 2));
+    need(tile_stream_synchronize(device, NULL));
+    tensor_download(&to);
+    for (int64_t k = 0; k < count_of(&to); k++)
+      ck_assert_double_eq(get(&to, k), get(&from, k) / 2);
+  }
+  ck_assert(((float *)to.host)[33] == 0); // behind the row
+  args[0] = tile_arg_descriptor(NULL);
+  ck_assert_int_eq(tile_tuned_launch(tuned, NULL, args, 2), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "argument 1 (`source`)"));
+  tile_tuned_close(tuned);
+  tensor_destroy(&from), tensor_destroy(&to);
+}
+END_TEST
+
 // ---- what the launch refuses ----
 
 static void refuses(const tile_descriptor *d, const char *message) {
@@ -414,6 +444,11 @@ int main(int argc, char **argv) {
     printf("1..0 # SKIP no device `%s`\n", device_name);
     return 0;
   }
+  if (getenv("TILE_WORKER") &&
+      tile_device_set_worker(device, &(tile_worker_options){0}) != TILE_OK) {
+    printf("Bail out! %s\n", tile_error_message());
+    return 1;
+  }
   TCase *t = tcase_create("descriptors");
   tcase_set_timeout(t, 300);
   tcase_add_checked_fixture(t, NULL, tear_down);
@@ -426,6 +461,7 @@ int main(int argc, char **argv) {
   tcase_add_test(t, declared_blocks);
   tcase_add_test(t, descriptors_in_tuples);
   tcase_add_loop_test(t, blocks_of_hooks, 0, 2);
+  tcase_add_test(t, tuned_launches);
   tcase_add_test(t, wrong_descriptors);
   tcase_add_test(t, unknown_blocks);
   Suite *s = suite_create("descriptors");

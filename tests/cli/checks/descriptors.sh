@@ -40,6 +40,10 @@ check "padding" 0 'out .*\[1, nan, nan, nan\]' --run descriptors.py --kernel fir
   --arg 'x=f32[3]:ones:block(4):pad(nan)' --arg 'out=f32[4]' --grid 1
 check "padding by --signature" 0 'out .*\[1, nan, nan, nan\]' --run descriptors.py --kernel first --target cpu \
   --arg 'x=f32[3]:ones' --arg 'out=f32[4]' --grid 1 --signature 'x=tensordesc[f32,4]:pad(nan)'
+check "sizes in the grid" 0 'grid \(2, 2, 1\)
+y .*mean 2$' "${shifted[@]:0:9}" --grid 'cdiv(x.shape[0],2),cdiv(y.shape[1],BLOCK)' -D BLOCK=16 --arg "x=$x" --arg "y=$y"
+check "a size that the descriptor does not have" 1 'unknown name `x.shape\[2\]`.*\[E0724\]
+did you mean `x.shape\[0\]`' "${shifted[@]:0:9}" --grid 'x.shape[2]' --arg "x=$x" --arg "y=$y"
 
 # What the argument may not be.
 wrong() { # wrong NAME PATTERN X [more]
