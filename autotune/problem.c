@@ -52,13 +52,7 @@ static bool keep_listed(struct arena *a, struct diag_engine *diag, const struct 
 
 struct cost_argument *tune_problem_integers(struct arena *a, const struct tune_problem *p,
                                             size_t *ret_count) {
-  struct cost_argument *args = arena_array(a, struct cost_argument, p->arg_count + 1);
-  size_t n = 0;
-  for (size_t i = 0; i < p->arg_count; i++)
-    if (jit_is_integer(&p->args[i]))
-      args[n++] = (struct cost_argument){p->arg_names[i], p->args[i].value.integer};
-  *ret_count = n;
-  return args;
+  return jit_integers(a, p->args, p->arg_names, p->arg_count, ret_count);
 }
 
 // Parameters that are not tuned: -D, and those that @heuristics computes, which have no text yet.

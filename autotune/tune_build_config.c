@@ -106,15 +106,16 @@ static bool names_of(struct build *b, struct diag_engine *diag, const tile_kerne
   const struct tune_space *s = b->r->space;
   size_t declared;
   const struct lang_param *params = jit_kernel_declared(k, &declared);
-  size_t most = s->dim_count + p->fixed_count + p->arg_count + 2 * declared;
+  size_t integer_count;
+  const struct cost_argument *integers = tune_problem_integers(b->a, p, &integer_count);
+  size_t most = s->dim_count + p->fixed_count + integer_count + 2 * declared;
   *n = grid_names_make(b->a, most);
   for (size_t d = 0; d < s->dim_count; d++)
     add_name(n, s->dims[d].name, s->dims[d].values[s->configs[b->r->config].at[d]]);
   for (size_t i = 0; i < p->fixed_count; i++)
     add_name(n, p->fixed[i].name, p->fixed[i].text);
-  for (size_t i = 0; i < p->arg_count; i++)
-    if (jit_is_integer(&p->args[i]))
-      grid_names_add(n, p->arg_names[i], p->args[i].value.integer);
+  for (size_t i = 0; i < integer_count; i++)
+    grid_names_add(n, integers[i].name, integers[i].value);
   if (k->has_heuristics && !add_heuristics(b, diag, k, n))
     return false;
   for (size_t i = 0; i < declared; i++)

@@ -4,6 +4,16 @@
 
 #define MAX_PARAMS 4096
 
+static void write_descriptor(const struct kernel_param *p, struct json_writer *w) {
+  json_key(w, "block");
+  json_begin_array(w);
+  for (uint32_t i = 0; i < p->descriptor_rank; i++)
+    json_int(w, p->block[i]);
+  json_end_array(w);
+  json_key(w, "pads_nan");
+  json_bool(w, p->pads_nan);
+}
+
 static void write_param(const struct kernel_param *p, struct json_writer *w) {
   json_begin_object(w);
   json_key(w, "name");
@@ -16,6 +26,8 @@ static void write_param(const struct kernel_param *p, struct json_writer *w) {
   json_int(w, p->divisible_by);
   json_key(w, "const");
   json_bool(w, p->is_const);
+  if (p->descriptor_rank)
+    write_descriptor(p, w);
   json_end_object(w);
 }
 
@@ -69,11 +81,44 @@ static bool read_bool(const struct json *j, const char *key, bool *ret) {
   return true;
 }
 
+static bool read_descriptor(const struct json *j, struct kernel_param *ret) {
+  const struct json *block = json_get(j, "block");
+  if (!block)
+    return true;
+  if (block->kind != JSON_ARRAY || block->count < 1 || block->count > COUNT_OF(ret->block) ||
+      !ret->is_pointer || !read_bool(j, "pads_nan", &ret->pads_nan))
+    return false;
+  ret->descriptor_rank = (uint32_t)block->count;
+  for (size_t i = 0; i < block->count; i++) {
+    const struct json *n = block->items[i];
+    if (!n->is_integer || n->integer < 1 || n->integer > INT32_MAX ||
+        !is_pow2((uint64_t)n->integer))
+      return false;
+    ret->block[i] = (uint32_t)n->integer;
+  }
+  return true;
+}
+
 static bool read_param(struct arena *a, const struct json *j, struct kernel_param *ret) {
   const char *dtype;
   return read_string(a, j, "name", &ret->name) && read_bool(j, "pointer", &ret->is_pointer) &&
          read_string(a, j, "dtype", &dtype) && dtype_parse(str_from(dtype), &ret->dtype) &&
-         read_u32(j, "divisible_by", &ret->divisible_by) && read_bool(j, "const", &ret->is_const);
+         read_u32(j, "divisible_by", &ret->divisible_by) && read_bool(j, "const", &ret->is_const) &&
+         read_descriptor(j, ret);
+}
+
+// The sizes and strides of each descriptor follow its base.
+static bool descriptors_are_whole(const struct kernel_info *info) {
+  for (uint32_t i = 0; i < info->param_count; i++) {
+    const struct kernel_param *p = &info->params[i];
+    uint32_t rank = p->descriptor_rank;
+    if (kernel_param_span(p) > info->param_count - i)
+      return false;
+    for (uint32_t k = 1; k < 2 * rank; k++)
+      if (p[k].is_pointer || p[k].dtype != (k <= rank ? DTYPE_I32 : DTYPE_I64))
+        return false;
+  }
+  return true;
 }
 
 bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info *ret) {
@@ -93,7 +138,7 @@ bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info 
   for (uint32_t i = 0; i < info.param_count; i++)
     if (!read_param(a, params->items[i], &info.params[i]))
       return false;
-  if (!kernel_maps_read(a, maps, &info))
+  if (!descriptors_are_whole(&info) || !kernel_maps_read(a, maps, &info))
     return false;
   *ret = info;
   return true;

@@ -17,7 +17,17 @@ struct kernel_param {
   enum dtype dtype;      // of the scalar, or of the pointee
   uint32_t divisible_by; // guaranteed by the caller: address in bytes, or integer value; 1: none
   bool is_const;         // pointer never stored through
+  // The base of a tensor descriptor of that rank: its sizes (i32) and strides (i64), but for the
+  // last, which is 1, are the 2 * rank - 1 parameters behind it. 0: no descriptor
+  uint32_t descriptor_rank;
+  uint32_t block[5]; // elements, powers of two
+  bool pads_nan;
 };
+
+// The number of parameters that an argument is: `p` and those of its descriptor.
+static inline uint32_t kernel_param_span(const struct kernel_param *p) {
+  return p->descriptor_rank ? 2 * p->descriptor_rank : 1;
+}
 
 enum { KERNEL_MAP_RANK = 5, KERNEL_MAP_BOX = 256, KERNEL_MAP_BYTES = 128, KERNEL_MAX_MAPS = 32 };
 

@@ -65,6 +65,25 @@ static struct str scan_word(struct grid_parser *p) {
   return (struct str){p->text.ptr + begin, p->at - begin};
 }
 
+// A name, maybe one of a part: `a.shape[0]`.
+static struct str scan_name(struct grid_parser *p) {
+  struct str s = scan_word(p);
+  size_t begin = p->at - s.len;
+  bool is_number = s.len && s.ptr[0] >= '0' && s.ptr[0] <= '9';
+  while (!is_number && p->at + 1 < p->text.len) {
+    size_t before = p->at;
+    char first = p->text.ptr[p->at++];
+    struct str part = scan_word(p);
+    bool closes = p->at < p->text.len && p->text.ptr[p->at] == ']';
+    if (part.len == 0 || !(first == '.' || (first == '[' && closes))) {
+      p->at = before;
+      break;
+    }
+    p->at += first == '[';
+  }
+  return (struct str){p->text.ptr + begin, p->at - begin};
+}
+
 static bool parse_sum(struct grid_parser *p, struct grid_value *ret);
 
 static const char *code_of(struct grid_parser *p, struct grid_value v) {
@@ -196,7 +215,7 @@ static bool parse_primary(struct grid_parser *p, struct grid_value *ret) {
   }
   if (c < 0 || !is_name_char(c))
     return unexpected(p, "a number or a name");
-  struct str word = scan_word(p);
+  struct str word = scan_name(p);
   if (c >= '0' && c <= '9') {
     *ret = (struct grid_value){0};
     if (str_to_i64(word, &ret->number))

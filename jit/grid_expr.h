@@ -19,7 +19,7 @@ struct grid_names grid_names_make(struct arena *a, size_t capacity);
 void grid_names_add(struct grid_names *n, const char *name, int64_t value);
 void grid_names_add_text(struct grid_names *n, const char *name, struct str text); // of an integer
 
-// Grammar: + - * / // % unary -, parentheses, min(a,b), max(a,b), cdiv(a,b); division truncates.
+// Names may have parts: `a.shape[0]`. Grammar: + - * / // % unary -, parentheses, min(a,b), max(a,b), cdiv(a,b); division truncates.
 // ret[0..2] default to 1. False with a diagnostic (E0724, E0725): bad syntax, unknown name (with a
 // suggestion), division by zero, overflow, a result below 1 or above 2^31-1.
 bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,

@@ -83,6 +83,9 @@ tile_status jit_cost(tile_kernel *kernel, const tile_arg *args, size_t arg_count
 static inline bool jit_is_integer(const tile_arg *arg) {
   return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
 }
+// The integer arguments by name, and the sizes and strides of tensor descriptors: `a.shape[0]`.
+struct cost_argument *jit_integers(struct arena *a, const tile_arg *args, const char *const *names,
+                                   size_t count, size_t *ret_count);
 // An argument as decorator functions see it (lang/tuning/tuning.h).
 struct lang_known jit_known_argument(const char *name, const tile_arg *arg);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_FORMAT "tile kernel 2" // to be changed with anything that the key below does not cover
+#define KEY_FORMAT "tile kernel 3" // to be changed with anything that the key below does not cover
 
 // ---- the key on disk ----
 
@@ -23,6 +23,15 @@ static void field_number(struct sha256 *h, uint32_t number) {
   uint8_t bytes[4] = {(uint8_t)number, (uint8_t)(number >> 8), (uint8_t)(number >> 16),
                       (uint8_t)(number >> 24)};
   sha256_field(h, bytes, sizeof bytes);
+}
+
+static void field_block(struct sha256 *h, const struct lang_binding *b) {
+  field_number(h, b->block.rank);
+  field_number(h, b->block.pads_nan);
+  for (unsigned i = 0; i < LANG_BLOCK_RANK; i++) {
+    field_number(h, b->block.shape[i]);
+    field_number(h, b->sizes_divisible_by[i]);
+  }
 }
 
 static void disk_key(struct arena *a, const tile_kernel *k, const struct compile_request *r,
@@ -49,6 +58,8 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
     field_number(&h, b->is_unaligned);
     field_number(&h, b->is_one);
     field_text(&h, b->text);
+    if (b->kind == BIND_DESCRIPTOR)
+      field_block(&h, b);
   }
   field_number(&h, r->num_warps);
   field_number(&h, r->num_stages);
@@ -111,12 +122,14 @@ static bool files_unchanged(const struct json *entry) {
 
 // Maps run-time parameters to arguments, by name. False when a name is unknown.
 static bool map_params(const tile_kernel *k, struct jit_spec *spec) {
+  size_t count;
+  const char **names = jit_flat_names(k, spec->key, spec->arena, &count);
   spec->arg_of_param = arena_array(spec->arena, uint16_t, spec->info.param_count + 1);
   for (uint32_t p = 0; p < spec->info.param_count; p++) {
     size_t i = 0;
-    while (i < k->param_count && strcmp(k->params[i].name, spec->info.params[p].name) != 0)
+    while (i < count && strcmp(names[i], spec->info.params[p].name) != 0)
       i++;
-    if (i == k->param_count)
+    if (i == count)
       return false;
     spec->arg_of_param[p] = (uint16_t)i;
   }

@@ -26,7 +26,9 @@ struct seen {
 static struct seen value_of(const tile_arg *arg) {
   struct seen s = {.value = arg->value.pointer != NULL,
                    .kind = (uint32_t)arg->type | (arg->is_pointer ? 1u << 31 : 0)};
-  if (!arg->is_pointer)
+  if (arg_is_descriptor(arg)) // decorators do not see its numbers
+    s.value = (uint64_t)arg->value.descriptor->element;
+  else if (!arg->is_pointer)
     memcpy(&s.value, &arg->value, sizeof s.value);
   return s;
 }
@@ -55,6 +57,9 @@ static bool is_for(const struct completion *c, uint64_t hash, const tile_arg *ar
 struct lang_known jit_known_argument(const char *name, const tile_arg *arg) {
   if (arg_is_none(arg))
     return (struct lang_known){.name = name, .is_text = true, .text = "None"};
+  if (arg_is_descriptor(arg))
+    return (struct lang_known){
+        .name = name, .is_descriptor = true, .dtype = (enum dtype)arg->value.descriptor->element};
   enum dtype dtype = (enum dtype)arg->type;
   struct lang_known known = {.name = name, .is_pointer = arg->is_pointer, .dtype = dtype};
   known.is_integer = !arg->is_pointer && !dtype_is_float(dtype);

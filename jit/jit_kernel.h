@@ -20,8 +20,17 @@
 #define JIT_MAX_ARGS 256
 
 // What one argument adds to the key of a specialisation: its tile_type in four bits, and these
-// flags. KEY_NONE stands alone.
-enum { KEY_TYPE = 15, KEY_POINTER = 16, KEY_DIVISIBLE_16 = 32, KEY_IS_ONE = 64, KEY_NONE = 128 };
+// flags. KEY_NONE stands alone. A tensor descriptor adds KEY_DESCRIPTOR with its element type, a
+// byte with its rank and padding, and one for each dimension, with its block and what divides its
+// size.
+enum {
+  KEY_TYPE = 15,
+  KEY_POINTER = 16,
+  KEY_DIVISIBLE_16 = 32,
+  KEY_IS_ONE = 64,
+  KEY_NONE = 128,
+  KEY_DESCRIPTOR = KEY_NONE | KEY_POINTER,
+};
 
 struct jit_key {
   size_t count;
@@ -34,7 +43,7 @@ struct jit_spec {
   size_t key_count;
   uint8_t *key;
   struct kernel_info info;
-  uint16_t *arg_of_param; // index of the argument that is run-time parameter i
+  uint16_t *arg_of_param; // index of the argument, of args_flatten, that is run-time parameter i
   struct str code;
   struct config *config;
   _Atomic(struct module *) module; // NULL: not loaded yet
@@ -105,6 +114,10 @@ tile_status jit_key_make(const tile_kernel *k, const tile_arg *args, size_t coun
 // Bindings of all declared parameters for the compiler, from a key and a configuration.
 struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *config,
                                   const uint8_t *key, struct arena *a, size_t *ret_count);
+
+// The names of the arguments after args_flatten, at most JIT_MAX_ARGS.
+const char **jit_flat_names(const tile_kernel *k, const uint8_t *key, struct arena *a,
+                            size_t *ret_count);
 
 // ---- jit_settings.c ----
 // A copy of `from` (NULL: defaults) for `declared` parameters.

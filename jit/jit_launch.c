@@ -170,6 +170,8 @@ static tile_status launch_spec(tile_kernel *k, struct jit_spec *spec, tile_strea
     return s;
   uint64_t values[JIT_MAX_ARGS];
   void *pointers[JIT_MAX_ARGS];
+  tile_arg flat[JIT_MAX_ARGS];
+  args = args_flatten(args, k->param_count, flat);
   for (uint32_t i = 0; i < spec->info.param_count; i++) {
     arg_store(&args[spec->arg_of_param[i]], &values[i]);
     pointers[i] = &values[i];

@@ -9,16 +9,29 @@
 
 // What a launch, --signature or -D says about one parameter. A parameter's own annotation (`x:
 // ptr[f32]`, `n: i32 % 16`, `BLOCK: constexpr = 1024`) is used where nothing is given here.
-enum lang_binding_kind { BIND_POINTER, BIND_SCALAR, BIND_CONSTANT };
+enum lang_binding_kind { BIND_POINTER, BIND_SCALAR, BIND_CONSTANT, BIND_DESCRIPTOR };
+
+// The blocks of a tensor descriptor.
+enum { LANG_BLOCK_RANK = 5 };
+struct lang_block {
+  uint32_t rank;                   // 1 to LANG_BLOCK_RANK; 0: that of the annotation
+  uint32_t shape[LANG_BLOCK_RANK]; // elements; 0: that of the annotation
+  bool pads_nan;                   // elements outside of the tensor are NaN instead of zero
+};
+
 struct lang_binding {
   const char *name;
   enum lang_binding_kind kind;
-  enum dtype dtype;      // BIND_POINTER: of the pointee; BIND_SCALAR: its own
+  // BIND_POINTER: of the pointee; BIND_SCALAR: its own; BIND_DESCRIPTOR: of an element
+  enum dtype dtype;
   uint32_t divisible_by; // 1: nothing known
   // BIND_POINTER that is not a multiple of 16 bytes: descriptors of it make no use of alignment,
   // which they assume otherwise
   bool is_unaligned;
   bool is_one; // BIND_SCALAR that equals 1: becomes the constant 1, and no run-time parameter
+  struct lang_block block; // BIND_DESCRIPTOR
+  uint32_t
+      sizes_divisible_by[LANG_BLOCK_RANK]; // BIND_DESCRIPTOR: of the tensor; 0 and 1: nothing known
   // BIND_CONSTANT: the text of a literal as on a command line: 128, 0x10, 1.5, True, "relu", or a
   // type name (float16, tl.float16), None, or a tuple of these
   const char *text;
@@ -47,8 +60,12 @@ struct lang_param {
   bool is_typed;            // its annotation gives its type
   bool is_pointer;          // if typed
   bool is_const;            // const_ptr[...]: never stored through
-  enum dtype dtype;         // if typed; of a pointer, its pointee's
-  uint32_t divisible_by;    // from the annotation's hint, else 1
+  // tensordesc[...]; in `block`, sizes that are no literals are 0. If typed, it is neither a
+  // pointer nor a scalar.
+  bool is_descriptor;
+  struct lang_block block;
+  enum dtype dtype;      // if typed; of a pointer, its pointee's; of a descriptor, its elements'
+  uint32_t divisible_by; // from the annotation's hint, else 1
   struct span span;
 };
 // The parameters of kernel `name` (NULL: the only one). False with a diagnostic (E0401 unknown,
@@ -112,8 +129,11 @@ struct lang_options {
 
 // Types, shapes, compile-time evaluation, emission of `tile` IR for one kernel. A null module after
 // errors. The kernel's func.func has tile.kernel, and on each argument tile.name (string),
-// tile.dtype (string, "u32" where signedness matters), tile.divisibility (i32), tile.unaligned (unit, no
-// multiple of 16 bytes) and tile.const (unit, never stored through) where known.
+// tile.dtype (string, "u32" where signedness matters), tile.divisibility (i32), tile.unaligned
+// (unit, no multiple of 16 bytes) and tile.const (unit, never stored through) where known. A tensor
+// descriptor `a` of rank n is 2 * n arguments: a (the base), a.shape[0] to a.shape[n - 1] (i32) and
+// a.strides[0] to a.strides[n - 2] (i64, elements; the last stride is 1). The base has
+// tile.descriptor, an array: 1 if it pads with NaN, else 0, then the block's sizes.
 MlirModule lang_emit(struct ir_context *c, const struct lang_unit *u,
                      const struct lang_options *options);
 

@@ -2,9 +2,9 @@
 // Reads the parameters of a kernel: annotations and defaults.
 //
 // Annotations of the language: `x: ptr[f32]`, `x: const_ptr[f32]`, `x:
-// tl.pointer_type(tl.float32)`, `n: i32`, `BLOCK: constexpr`, each with an optional `% 16`. Others
-// (`tl.tensor`, `int`, other Python types) are documentation, as in Triton, and leave the parameter
-// untyped.
+// tl.pointer_type(tl.float32)`, `n: i32`, `BLOCK: constexpr`, each with an optional `% 16`, and
+// `a: tensordesc[f16, [64, BK]]`. Others (`tl.tensor`, `tl.tensor_descriptor`, `int`, other Python
+// types) are documentation, as in Triton, and leave the parameter untyped.
 #include "lang/unit.h"
 
 #include <inttypes.h>
@@ -48,6 +48,38 @@ static void read_element(struct param_reader *r, const struct expr *annotation,
     diag_help(d, "for example `%s: ptr[f32]`", param->name);
 }
 
+// ---- tensor descriptors ----
+
+const struct expr *descriptor_annotation_block(const struct expr *annotation) {
+  bool fits = annotation->kind == EXPR_SUBSCRIPT && annotation->subscript.items.len == 2;
+  const struct expr *shape = fits ? annotation->subscript.items.at[1] : NULL;
+  return shape && (shape->kind == EXPR_LIST || shape->kind == EXPR_TUPLE) ? shape : NULL;
+}
+
+// `tensordesc[f16, [64, BK]]`.
+static void read_descriptor(struct param_reader *r, const struct expr *e,
+                            struct lang_param *param) {
+  const struct expr *block = descriptor_annotation_block(e);
+  param->is_typed = param->is_descriptor = true;
+  if (param->divisible_by == 1 && block && block->items.len >= 1 &&
+      block->items.len <= LANG_BLOCK_RANK && dtype_of(r, e->subscript.items.at[0], &param->dtype)) {
+    param->block.rank = (uint32_t)block->items.len;
+    for (size_t i = 0; i < block->items.len; i++) {
+      const struct expr *n = block->items.at[i];
+      if (n->kind == EXPR_INT && !n->integer.overflow && n->integer.value <= INT32_MAX)
+        param->block.shape[i] = (uint32_t)n->integer.value;
+    }
+    return;
+  }
+  r->failed = true;
+  struct diag *d =
+      diag_error(r->diag, e->span, E0404,
+                 "a tensor descriptor has an element type and the shape of its blocks, "
+                 "1 to %d dimensions",
+                 LANG_BLOCK_RANK);
+  diag_help(d, "for example `%s: tensordesc[f16, [64, 32]]`", param->name);
+}
+
 static const struct expr *only_item(const struct expr *e) {
   if (e->kind == EXPR_SUBSCRIPT)
     return e->subscript.items.len == 1 ? e->subscript.items.at[0] : NULL;
@@ -88,6 +120,8 @@ static void read_annotation(struct param_reader *r, const struct expr *e,
              (strcmp(name, "pointer_type") == 0 && wraps)) {
     param->is_const = name[0] == 'c';
     read_element(r, e, wraps ? only_item(e) : NULL, param);
+  } else if (strcmp(name, "tensordesc") == 0) {
+    read_descriptor(r, e, param);
   } else if (!wraps && dtype_parse(str_from(name), &param->dtype)) {
     param->is_typed = true;
   }

@@ -16,6 +16,8 @@ struct lang_unit {
   struct lang_imports imports;
 };
 
+// The expressions of the block in `tensordesc[f16, [64, BK]]`; NULL: it has none.
+const struct expr *descriptor_annotation_block(const struct expr *annotation);
 // The parameters of a kernel; false, after a diagnostic, if one is not allowed.
 bool kernel_params(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
                    const struct ast_function *f, struct lang_param **ret);

@@ -224,6 +224,21 @@ static bool fill_defaults(struct session *s, const struct lang_unit *unit) {
   return true;
 }
 
+// Blocks of tensor descriptors that the kernel's decorators set.
+static bool fill_blocks(struct session *s, const struct lang_unit *unit) {
+  struct compile_request *r = &s->filled;
+  struct lang_binding *all = arena_array(s->a, struct lang_binding, r->binding_count + 1);
+  bool any = false;
+  for (size_t i = 0; i < r->binding_count; i++) {
+    all[i] = r->bindings[i];
+    any |= all[i].kind == BIND_DESCRIPTOR;
+  }
+  if (!any)
+    return true;
+  r->bindings = all;
+  return lang_set_blocks(s->a, s->diag, unit, r->kernel, all, r->binding_count);
+}
+
 // The request's unit, or its source parsed to one. NULL after errors.
 static const struct lang_unit *read_unit(struct session *s, double *at) {
   const struct compile_request *r = s->request;
@@ -259,6 +274,8 @@ static bool compile_source(struct session *s) {
   }
   struct lang_imports imports = lang_unit_imports(s->a, unit);
   if (!r->is_complete && !(fill_defaults(s, unit) && check_options(s)))
+    return false;
+  if (!fill_blocks(s, unit))
     return false;
   if (!open_context(s))
     return false;

@@ -90,7 +90,8 @@ void arg_store(const tile_arg *arg, uint64_t *into) {
   case TILE_F8E4B15:
   case TILE_F16:
   case TILE_BF16: dtype_store((enum dtype)arg->type, into, arg->value.real); break;
-  case TILE_NONE: // a pointer, stored above
+  case TILE_NONE:       // a pointer, stored above
+  case TILE_DESCRIPTOR: // replaced by its parts (args_flatten)
   case TILE_I1:
   case TILE_I8:
   case TILE_I16:

@@ -43,6 +43,32 @@ static inline const char *pack_text(const struct tile_pack *p, uint32_t offset) 
   return (const char *)p->tables[PACK_TEXT] + offset;
 }
 
+// ---- parameters ----
+
+static inline uint32_t pack_param_rank(const uint8_t *param) { // 0: no tensor descriptor
+  return param[PACK_PARAM_DESCRIPTOR] & PACK_DESCRIPTOR_RANK;
+}
+static inline bool pack_param_pads_nan(const uint8_t *param) {
+  return param[PACK_PARAM_DESCRIPTOR] & PACK_DESCRIPTOR_NAN;
+}
+static inline uint32_t pack_param_block(const uint8_t *param, uint32_t dim) {
+  uint32_t all = pack_u32(param + PACK_PARAM_BLOCK);
+  return 1u << (all >> (PACK_BLOCK_BITS * dim) & ((1u << PACK_BLOCK_BITS) - 1));
+}
+// The number of parameters that an argument is.
+static inline uint32_t pack_param_span(const uint8_t *param) {
+  uint32_t rank = pack_param_rank(param);
+  return rank ? 2 * rank : 1;
+}
+
+// ---- pack_arguments.c ----
+// TILE_INVALID_ARGUMENT unless the arguments have the number, types and blocks of the function's
+// parameters, which begin at `first`.
+tile_status pack_check_arguments(const struct tile_pack *pack, const char *function, uint32_t first,
+                                 uint32_t param_count, const tile_arg *args, size_t count);
+// The number of the argument, from 1 on, that parameter `param` of the function belongs to.
+uint32_t pack_argument_of(const struct tile_pack *pack, uint32_t first, uint32_t param);
+
 // ---- writing ----
 
 struct pack_code {

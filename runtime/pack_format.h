@@ -10,7 +10,8 @@
 #define PACK_MAGIC "TILEPACK"
 
 enum {
-  PACK_VERSION = 2, // 1: no code has tensor maps or producer warps
+  // 1: no code has tensor maps or producer warps; 2: no parameter is a tensor descriptor
+  PACK_VERSION = 3,
   PACK_ALIGN = 64,
   PACK_MAX_PARAMS = 256, // of one kernel
 };
@@ -64,10 +65,14 @@ enum {
   PACK_PARAM_DTYPE = 4,      // u8: tile_type
   PACK_PARAM_IS_POINTER = 5, // u8
   PACK_PARAM_IS_CONST = 6,   // u8
-  PACK_PARAM_ZERO = 7,       // u8
-  PACK_PARAM_DIVISIBLE = 8,  // u32: divisibility of every argument
-  PACK_PARAM_ZERO2 = 12,     // u32
+  // u8: of the base of a tensor descriptor its rank, and 8 if it pads with NaN; else 0. Its sizes
+  // and strides are the 2 * rank - 1 parameters behind it
+  PACK_PARAM_DESCRIPTOR = 7,
+  PACK_PARAM_DIVISIBLE = 8, // u32: divisibility of every argument
+  // u32: of such a base the logarithms of the block's sizes, 5 bits each, the first one lowest
+  PACK_PARAM_BLOCK = 12,
 };
+enum { PACK_DESCRIPTOR_RANK = 7, PACK_DESCRIPTOR_NAN = 8, PACK_BLOCK_BITS = 5 };
 
 enum {
   PACK_VARIANT_FIRST_HINT = 0, // u32

@@ -255,30 +255,6 @@ static tile_status module_of(tile_function *f, struct variant *v, struct module 
 
 // ---- arguments ----
 
-static tile_status check_types(const tile_function *f, const tile_arg *args, size_t count) {
-  if (count != f->param_count)
-    return status_set(TILE_INVALID_ARGUMENT, "function `%s` takes %u argument%s, got %zu", f->name,
-                      f->param_count, f->param_count == 1 ? "" : "s", count);
-  if (count && !args)
-    return status_set(TILE_INVALID_ARGUMENT, "function `%s`: `args` is NULL", f->name);
-  for (uint32_t i = 0; i < count; i++) {
-    const uint8_t *p = param_at(f, i);
-    bool pointer = p[PACK_PARAM_IS_POINTER];
-    if ((args[i].is_pointer != 0) != pointer || (unsigned)args[i].type != p[PACK_PARAM_DTYPE])
-      return status_set(
-          TILE_INVALID_ARGUMENT, "function `%s`: argument %u (`%s`) must be %s%s, got %s%s",
-          f->name, i + 1, param_name(f, i), pointer ? "a pointer to " : "",
-          dtype_name((enum dtype)p[PACK_PARAM_DTYPE]), args[i].is_pointer ? "a pointer to " : "",
-          dtype_name((enum dtype)args[i].type));
-    if (!pointer && dtype_is_int((enum dtype)p[PACK_PARAM_DTYPE]) && !arg_fits(&args[i]))
-      return status_set(TILE_INVALID_ARGUMENT,
-                        "function `%s`: argument %u (`%s`) is %lld, which does not fit %s", f->name,
-                        i + 1, param_name(f, i), (long long)args[i].value.integer,
-                        dtype_name((enum dtype)args[i].type));
-  }
-  return TILE_OK;
-}
-
 // Whether the argument satisfies a hint.
 static bool keeps(const tile_arg *arg, uint32_t hint) {
   if (hint == 1)
@@ -300,31 +276,35 @@ static tile_status promise_broken(const tile_function *f, const tile_arg *args) 
   const uint8_t *hints = hints_of(f, &f->variants[f->variant_count - 1]);
   uint32_t i = first_broken(hints, args, f->param_count);
   uint32_t hint = pack_u32(hints + i * PACK_HINT_BYTES);
+  uint32_t number = pack_argument_of(f->pack, f->first_param, i);
   long long value = args[i].is_pointer ? (long long)(intptr_t)args[i].value.pointer
                                        : (long long)args[i].value.integer;
   if (hint == 0)
     return status_set(TILE_INVALID_ARGUMENT,
                       "function `%s`: argument %u (`%s`) is promised to be 1; it is %lld", f->name,
-                      i + 1, param_name(f, i), value);
+                      number, param_name(f, i), value);
   return status_set(TILE_INVALID_ARGUMENT,
                     "function `%s`: argument %u (`%s`) is promised to be a multiple of %u; %lld is "
                     "not",
-                    f->name, i + 1, param_name(f, i), hint, value);
+                    f->name, number, param_name(f, i), hint, value);
 }
 
-static tile_status choose(tile_function *f, const char *call, const tile_arg *args, size_t count,
-                          struct variant **ret) {
+// *args becomes the list of parameters: itself, or `flat`.
+static tile_status choose(tile_function *f, const char *call, const tile_arg **args, size_t count,
+                          tile_arg flat[PACK_MAX_PARAMS], struct variant **ret) {
   if (!f)
     return status_set(TILE_INVALID_ARGUMENT, "%s: `function` is NULL", call);
-  tile_status s = check_types(f, args, count);
+  tile_status s =
+      pack_check_arguments(f->pack, f->name, f->first_param, f->param_count, *args, count);
   if (s != TILE_OK)
     return s;
+  *args = args_flatten(*args, count, flat);
   for (size_t i = 0; i < f->variant_count; i++)
-    if (first_broken(hints_of(f, &f->variants[i]), args, f->param_count) == f->param_count) {
+    if (first_broken(hints_of(f, &f->variants[i]), *args, f->param_count) == f->param_count) {
       *ret = &f->variants[i];
       return TILE_OK;
     }
-  return promise_broken(f, args);
+  return promise_broken(f, *args);
 }
 
 // ---- the public calls ----
@@ -333,7 +313,8 @@ tile_status tile_function_launch(tile_function *f, tile_stream *stream, tile_gri
                                  const tile_arg *args, size_t arg_count) {
   struct variant *v;
   struct module *m;
-  tile_status s = choose(f, "tile_function_launch", args, arg_count, &v);
+  tile_arg flat[PACK_MAX_PARAMS];
+  tile_status s = choose(f, "tile_function_launch", &args, arg_count, flat, &v);
   if (s == TILE_OK)
     s = module_of(f, v, &m);
   if (s != TILE_OK)
@@ -377,7 +358,8 @@ tile_status tile_function_choose(tile_function *f, const tile_arg *args, size_t 
                                  tile_function_choice *ret_choice) {
   struct variant *v;
   uint32_t code = 0;
-  tile_status s = choose(f, "tile_function_choose", args, arg_count, &v);
+  tile_arg flat[PACK_MAX_PARAMS];
+  tile_status s = choose(f, "tile_function_choose", &args, arg_count, flat, &v);
   if (s != TILE_OK)
     return s;
   if (!ret_choice)

@@ -7,6 +7,7 @@
 #include "runtime/runtime_internal.h"
 
 #define MAX_ENTRIES (1u << 20) // of one table
+#define LAST_RANK 5u           // of tensor descriptors
 
 static tile_status unsound(const char *what) {
   return status_set(TILE_INVALID_ARGUMENT, "invalid pack: %s", what);
@@ -75,11 +76,38 @@ static bool is_text(const struct tile_pack *p, const uint8_t *field) {
 
 static bool is_hint(uint32_t n) { return n == 0 || is_pow2(n); }
 
+// The fields of a parameter that describe a tensor descriptor.
+static bool check_descriptor(const struct tile_pack *p, const uint8_t *e) {
+  uint32_t rank = pack_param_rank(e), block = pack_u32(e + PACK_PARAM_BLOCK);
+  if (!rank)
+    return e[PACK_PARAM_DESCRIPTOR] == 0 && block == 0;
+  return p->version >= 3 && rank <= LAST_RANK && e[PACK_PARAM_IS_POINTER] &&
+         e[PACK_PARAM_DESCRIPTOR] <= (PACK_DESCRIPTOR_RANK | PACK_DESCRIPTOR_NAN) &&
+         block >> (PACK_BLOCK_BITS * rank) == 0;
+}
+
+// The sizes and strides behind the base of a descriptor.
+static bool check_parts(const struct tile_pack *p, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *e = pack_entry(p, PACK_PARAMS, first + i);
+    uint32_t rank = pack_param_rank(e);
+    if (pack_param_span(e) > count - i)
+      return false;
+    for (uint32_t k = 1; k < pack_param_span(e); k++) {
+      const uint8_t *part = e + (size_t)k * PACK_PARAM_BYTES;
+      if (part[PACK_PARAM_IS_POINTER] ||
+          part[PACK_PARAM_DTYPE] != (k <= rank ? DTYPE_I32 : DTYPE_I64))
+        return false;
+    }
+  }
+  return true;
+}
+
 static bool check_param(const struct tile_pack *p, uint32_t i) {
   const uint8_t *e = pack_entry(p, PACK_PARAMS, i);
   return is_text(p, e + PACK_PARAM_NAME) && e[PACK_PARAM_DTYPE] < DTYPE_COUNT &&
-         e[PACK_PARAM_IS_POINTER] <= 1 && e[PACK_PARAM_IS_CONST] <= 1 && e[PACK_PARAM_ZERO] == 0 &&
-         is_pow2(pack_u32(e + PACK_PARAM_DIVISIBLE)) && pack_u32(e + PACK_PARAM_ZERO2) == 0;
+         e[PACK_PARAM_IS_POINTER] <= 1 && e[PACK_PARAM_IS_CONST] <= 1 &&
+         is_pow2(pack_u32(e + PACK_PARAM_DIVISIBLE)) && check_descriptor(p, e);
 }
 
 static bool check_code(const struct tile_pack *p, uint32_t i, uint64_t *end) {
@@ -146,7 +174,8 @@ static bool check_kernel(const struct tile_pack *p, uint32_t i, struct filled *f
       pack_u32(e + PACK_KERNEL_ZERO) != 0 ||
       !take(&f->params, pack_u32(e + PACK_KERNEL_FIRST_PARAM), params, p->counts[PACK_PARAMS]) ||
       !take(&f->variants, pack_u32(e + PACK_KERNEL_FIRST_VARIANT), variants,
-            p->counts[PACK_VARIANTS]))
+            p->counts[PACK_VARIANTS]) ||
+      !check_parts(p, first_param, params))
     return false;
   for (uint32_t v = 0; v < variants; v++)
     if (!check_variant(p, first_variant + v, params, f) ||

@@ -10,6 +10,11 @@ struct writer {
   uint32_t version;
 };
 
+// A pack has the oldest version that can hold it.
+static void need_version(struct writer *w, uint32_t version) {
+  w->version = w->version > version ? w->version : version;
+}
+
 static void put_u32(struct strbuf *b, uint32_t v) {
   char bytes[4] = {(char)v, (char)(v >> 8), (char)(v >> 16), (char)(v >> 24)};
   strbuf_put(b, bytes, sizeof bytes);
@@ -50,7 +55,7 @@ static void add_code(struct writer *w, const struct pack_code *c) {
   put_u32(b, c->registers);
   put_u32(b, c->spill_stores);
   if (c->maps || c->producer_warps)
-    w->version = PACK_VERSION;
+    need_version(w, 2);
   put_u32(b, c->maps ? text(w, c->maps) : 0);
   put_u32(b, c->producer_warps);
   put_zeros(&w->codes, aligned(w->codes.len) - w->codes.len);
@@ -87,6 +92,18 @@ static void add_variant(struct writer *w, const struct pack_kernel *k,
   w->counts[PACK_VARIANTS]++;
 }
 
+// The second half of a parameter.
+static void put_descriptor(struct writer *w, const struct kernel_param *param, struct strbuf *out) {
+  uint32_t block = 0;
+  for (uint32_t i = 0; i < param->descriptor_rank; i++)
+    block |= (uint32_t)log2_floor(param->block[i]) << (PACK_BLOCK_BITS * i);
+  strbuf_putc(out, (char)(param->descriptor_rank | (param->pads_nan ? PACK_DESCRIPTOR_NAN : 0u)));
+  put_u32(out, param->divisible_by);
+  put_u32(out, block);
+  if (param->descriptor_rank)
+    need_version(w, 3);
+}
+
 static void add_kernel(struct writer *w, const struct pack_kernel *k) {
   struct strbuf *b = &w->tables[PACK_KERNELS];
   put_u32(b, text(w, k->name));
@@ -103,9 +120,7 @@ static void add_kernel(struct writer *w, const struct pack_kernel *k) {
     strbuf_putc(p, (char)k->params[i].dtype);
     strbuf_putc(p, k->params[i].is_pointer);
     strbuf_putc(p, k->params[i].is_const);
-    strbuf_putc(p, 0);
-    put_u32(p, k->params[i].divisible_by);
-    put_u32(p, 0);
+    put_descriptor(w, &k->params[i], p);
   }
   w->counts[PACK_PARAMS] += k->param_count;
   for (uint32_t i = 0; i < k->variant_count; i++)

@@ -22,6 +22,22 @@ static const struct target *fallback_of(const struct aot *a) {
 
 // ---- one code ----
 
+// A tensor descriptor, whose parameters begin at `i`.
+static struct lang_binding descriptor_of(const struct aot_function *f, const struct aot_variant *v,
+                                         uint32_t i) {
+  const struct kernel_param *p = &f->info.params[i];
+  struct lang_binding b = {.name = p->name,
+                           .kind = BIND_DESCRIPTOR,
+                           .dtype = p->dtype,
+                           .divisible_by = 1,
+                           .block = {.rank = p->descriptor_rank, .pads_nan = p->pads_nan}};
+  for (uint32_t k = 0; k < p->descriptor_rank; k++) {
+    b.block.shape[k] = p->block[k];
+    b.sizes_divisible_by[k] = v->hints[i + 1 + k];
+  }
+  return b;
+}
+
 // The compiler's bindings of a specialisation: types and hints of all parameters.
 static struct lang_binding *bindings_of(struct aot *a, const struct aot_function *f,
                                         const struct aot_variant *v, size_t *ret_count) {
@@ -31,8 +47,12 @@ static struct lang_binding *bindings_of(struct aot *a, const struct aot_function
   for (size_t i = 0; i < f->bindings.len; i++)
     if (f->bindings.at[i].kind == BIND_CONSTANT || f->bindings.at[i].is_one)
       b[n++] = f->bindings.at[i];
-  for (uint32_t i = 0; i < f->info.param_count; i++) {
+  for (uint32_t i = 0; i < f->info.param_count; i += kernel_param_span(&f->info.params[i])) {
     const struct kernel_param *p = &f->info.params[i];
+    if (p->descriptor_rank) {
+      b[n++] = descriptor_of(f, v, i);
+      continue;
+    }
     b[n++] = (struct lang_binding){.name = p->name,
                                    .kind = p->is_pointer ? BIND_POINTER : BIND_SCALAR,
                                    .dtype = p->dtype,

@@ -215,7 +215,8 @@ static bool has_binding(const struct aot_function *f, const char *name) {
 // of the same name and another type.
 static bool suits(const struct lang_param *p, const struct lang_binding *b) {
   return b->kind == BIND_CONSTANT || !p->is_typed ||
-         (p->is_pointer == (b->kind == BIND_POINTER) && p->dtype == b->dtype);
+         (p->is_descriptor == (b->kind == BIND_DESCRIPTOR) &&
+          p->is_pointer == (b->kind == BIND_POINTER) && p->dtype == b->dtype);
 }
 
 // Whether some kernel of the file has it.

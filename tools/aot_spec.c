@@ -153,6 +153,26 @@ static uint32_t find_param(const struct aot_function *f, struct str name) {
   return i;
 }
 
+// Whether the parameter is a size or a stride of a tensor descriptor.
+static bool is_descriptor_part(const struct aot_function *f, uint32_t i) {
+  uint32_t at = 0;
+  while (at < i)
+    at += kernel_param_span(&f->info.params[at]);
+  return at > i;
+}
+
+// `a:16` is about all sizes of the descriptor `a`, `a.shape[1]:16` about one.
+static bool descriptor_hint(struct aot *a, const struct word *w, const struct aot_function *f,
+                            uint32_t i, struct str entry, uint32_t n, uint32_t *hints) {
+  uint32_t rank = f->info.params[i].descriptor_rank, first = rank ? i + 1 : i;
+  if (n == 1 || f->info.params[first].dtype != DTYPE_I32)
+    return wrong_spec(a, w, entry,
+                      "promises about a tensor descriptor are that 2 or more divides its sizes");
+  for (uint32_t k = first; k < first + (rank ? rank : 1); k++)
+    hints[k] = n > hints[k] ? n : hints[k];
+  return true;
+}
+
 // One hint into `hints`; *ret_applies if the function has the parameter.
 static bool read_hint(struct aot *a, const struct word *w, const struct aot_function *f,
                       struct str entry, uint32_t *hints, bool *ret_applies) {
@@ -165,6 +185,8 @@ static bool read_hint(struct aot *a, const struct word *w, const struct aot_func
   if (!*ret_applies)
     return true;
   const struct kernel_param *p = &f->info.params[i];
+  if (p->descriptor_rank || is_descriptor_part(f, i))
+    return descriptor_hint(a, w, f, i, entry, (uint32_t)n, hints);
   if (!p->is_pointer && (!dtype_is_int(p->dtype) || p->dtype == DTYPE_I1))
     return wrong_spec(a, w, entry, "promises are about pointers and integers");
   if (n == 1 && p->is_pointer)
@@ -274,7 +296,12 @@ static bool grid_of(struct aot *a, struct aot_function *f, struct span where) {
   }
   for (uint32_t i = 0; i < f->info.param_count; i++) {
     const struct kernel_param *p = &f->info.params[i];
-    if (p->is_pointer || !dtype_is_int(p->dtype))
+    for (uint32_t k = 0; k < p->descriptor_rank; k++) {
+      codes[n] = arena_printf(arena, "(%s ? %s->shape[%u] : 0)", aot_c_name(arena, p->name),
+                              aot_c_name(arena, p->name), k);
+      names[n++] = f->info.params[i + 1 + k].name;
+    }
+    if (p->is_pointer || !dtype_is_int(p->dtype) || is_descriptor_part(f, i))
       continue;
     codes[n] = arena_printf(arena, "(int64_t)%s", aot_c_name(arena, p->name));
     names[n++] = p->name;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of `--arg NAME=SPEC`. Errors point into the text on the command line.
 //
-//   spec   = '@' file | array | scalar
-//   array  = type '[' extent { 'x' extent } ']' [ ':' fill ]
-//   fill   = 'zeros' | 'ones' | 'iota' | 'empty' | 'fill' '(' number ')'
+//   spec   = ( '@' file | array ) [ ':block(' [ extent { 'x' extent } ] ')' [ ':pad(nan)' ] ] |
+//   scalar array  = type '[' extent { 'x' extent } ']' [ ':' fill ] fill   = 'zeros' | 'ones' |
+//   'iota' | 'empty' | 'fill' '(' number ')'
 //          | 'rand' '(' seed [ ',' low ',' high ] ')' | 'randn' '(' seed [ ',' mean ',' deviation ]
 //          ')'
 //   scalar = [ type ':' ] ( number | 'True' | 'False' ) | 'None'
@@ -214,6 +214,47 @@ static bool parse_array(const struct spec_parser *p, struct str type, struct str
   return true;
 }
 
+// ---- blocks of tensor descriptors ----
+
+static bool parse_block(const struct spec_parser *p, struct str text, struct arg_value *ret) {
+  struct str extent;
+  for (struct str rest = text; rest.ptr;) {
+    uint64_t n;
+    rest = str_split(rest, 'x', &extent);
+    if (ret->block_rank == ARG_SPEC_BLOCK_RANK || !str_to_u64(str_trim(extent), &n) ||
+        !is_pow2(n) || n > INT32_MAX) {
+      diag_help(WRONG(p, text, "`%.*s` is no block of a tensor descriptor", STR_ARG(text)),
+                "it has 1 to %d dimensions, each a power of two, such as `block(64x32)`",
+                ARG_SPEC_BLOCK_RANK);
+      return false;
+    }
+    ret->block[ret->block_rank++] = (uint32_t)n;
+  }
+  return true;
+}
+
+// Splits `:block(64x32)` and `:pad(nan)` off the end of the spec.
+static bool split_block(const struct spec_parser *p, struct str *spec, struct arg_value *ret) {
+  static const char mark[] = ":block(";
+  size_t n = sizeof mark - 1, at = spec->len;
+  struct str inside, tail;
+  while (at-- > 0 && !(at + n <= spec->len && memcmp(spec->ptr + at, mark, n) == 0))
+    ;
+  if (at == SIZE_MAX)
+    return true;
+  tail = str_split((struct str){spec->ptr + at + n, spec->len - at - n}, ')', &inside);
+  ret->pads_nan = str_is(tail, ":pad(nan)");
+  if (!tail.ptr || (tail.len && !ret->pads_nan)) {
+    struct str part = {spec->ptr + at, spec->len - at};
+    diag_help(WRONG(p, part, "cannot read `%.*s`", STR_ARG(part)),
+              "write `:block(64x32)`, and `:pad(nan)` behind it for NaN outside of the tensor");
+    return false;
+  }
+  spec->len = at;
+  ret->is_descriptor = true;
+  return str_trim(inside).len == 0 || parse_block(p, inside, ret);
+}
+
 // ---- scalars ----
 
 static bool fits(enum dtype type, int64_t value) {
@@ -224,11 +265,11 @@ static bool fits(enum dtype type, int64_t value) {
   return value <= high && value >= (dtype_is_signed(type) ? -high - 1 : 0);
 }
 
-static bool parse_scalar(const struct spec_parser *p, struct arg_value *ret) {
-  struct str type, number = str_split(p->spec, ':', &type);
+static bool parse_scalar(const struct spec_parser *p, struct str text, struct arg_value *ret) {
+  struct str type, number = str_split(text, ':', &type);
   ret->scalar_type = DTYPE_NONE;
   if (!number.ptr)
-    number = p->spec;
+    number = text;
   else if (!dtype_parse(str_trim(type), &ret->scalar_type))
     return unknown_type(p, type);
   struct str trimmed = str_trim(number);
@@ -265,6 +306,8 @@ bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where
                     enum dtype as, struct arg_value *ret) {
   struct spec_parser p = {diag, where, spec};
   struct arg_value value = {.scalar_type = DTYPE_NONE};
+  if (!split_block(&p, &spec, &value))
+    return false;
   struct str head, after = str_split(spec, '[', &head);
   bool ok;
   if (str_is(str_trim(spec), "None")) {
@@ -277,7 +320,11 @@ bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where
     value.is_array = true;
     ok = parse_array(&p, head, after, &value.array, &value.fill);
   } else {
-    ok = parse_scalar(&p, &value);
+    ok = parse_scalar(&p, spec, &value);
+  }
+  if (ok && value.is_descriptor && !value.is_array) {
+    WRONG(&p, spec, "`%.*s` is no array, which a tensor descriptor needs", STR_ARG(spec));
+    ok = false;
   }
   if (ok)
     *ret = value;

@@ -17,11 +17,17 @@ struct fill {
   double a, b;
 };
 
+enum { ARG_SPEC_BLOCK_RANK = 5 };
+
 struct arg_value {
   bool is_none; // and nothing else
   bool is_array;
   struct array array;
   struct fill fill; // of an array that was not read from a file
+  bool is_descriptor;  // `:block(...)`: the array is passed as a tensor descriptor
+  uint32_t block_rank; // 0: `:block()`, the kernel sets the block
+  uint32_t block[ARG_SPEC_BLOCK_RANK];
+  bool pads_nan; // `:pad(nan)`
   // scalars: the number as written; an integer fits `integer` (is_integer), else `real`
   bool is_integer;
   int64_t integer;
@@ -30,7 +36,8 @@ struct arg_value {
   enum dtype scalar_type;
 };
 
-// SPEC: `@file.npy` | TYPE `[` DIM (`x` DIM)* `]` [`:` FILL] | NUMBER | TYPE `:` NUMBER | True |
+// SPEC: (`@file.npy` | TYPE `[` DIM (`x` DIM)* `]` [`:` FILL]) [`:block(` [DIM (`x` DIM)*] `)`
+// [`:pad(nan)`]] | NUMBER | TYPE `:` NUMBER | True |
 // False | None FILL: zeros (default) ones iota empty fill(V) rand(SEED[,LO,HI])
 // randn(SEED[,MEAN,STD]) `as` is the element type that a .npy of uint16 or uint8 shall be read as
 // (bf16, fp8), DTYPE_NONE: take the file's own. False with a diagnostic (E0720, E0714, or of

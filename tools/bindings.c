@@ -21,14 +21,53 @@ static bool signature_error(struct tool *t, const struct word *of, struct str en
   diag_help(diag_error(t->diag, tool_part(of, entry), E0706, "`%.*s` is no type of a parameter: %s",
                        STR_ARG(entry), why),
             "an entry is NAME=TYPE, NAME=TYPE:HINT, NAME=None or a tuple of these, such as "
-            "`x=*f32:16`, `n=i32` or `strides=(i32,i32)`");
+            "`x=*f32:16`, `n=i32`, `strides=(i32,i32)` or `a=tensordesc[f16,64x32]`");
   return false;
 }
 
-// [*]TYPE[:HINT] | None
+// tensordesc[TYPE,64x32][:pad(nan)][:16], already split at the bracket. The hint is about all
+// sizes.
+static bool parse_descriptor(struct tool *t, const struct word *of, struct str entry,
+                             const char *name, struct str inside, struct lang_binding *ret) {
+  static const char pad[] = ":pad(nan)";
+  struct str element, extent, shape, tail = str_split(inside, ']', &inside);
+  uint64_t hint = 1;
+  *ret = (struct lang_binding){.name = name, .kind = BIND_DESCRIPTOR, .divisible_by = 1};
+  ret->block.pads_nan = tail.ptr && str_starts(tail, pad);
+  if (ret->block.pads_nan)
+    tail = (struct str){tail.ptr + sizeof pad - 1, tail.len - (sizeof pad - 1)};
+  if (!tail.ptr || (tail.len && (tail.ptr[0] != ':' ||
+                                 !str_to_u64((struct str){tail.ptr + 1, tail.len - 1}, &hint) ||
+                                 !is_pow2(hint) || hint > (1u << 20))))
+    return signature_error(t, of, entry,
+                           "`tensordesc[f16,64x32]` may be followed by `:pad(nan)` and by a power "
+                           "of two that divides all sizes");
+  shape = str_split(inside, ',', &element);
+  if (!dtype_parse(str_trim(element), &ret->dtype))
+    return signature_error(t, of, entry, "unknown element type of a tensor descriptor");
+  while (shape.ptr) {
+    uint64_t n = 0; // `?`: the kernel sets it
+    shape = str_split(shape, 'x', &extent);
+    extent = str_trim(extent);
+    bool is_open = str_is(extent, "?");
+    if (ret->block.rank == LANG_BLOCK_RANK ||
+        (!is_open && (!str_to_u64(extent, &n) || n < 1 || n > INT32_MAX)))
+      return signature_error(t, of, entry, "a block has 1 to 5 dimensions of at least 1 element");
+    ret->sizes_divisible_by[ret->block.rank] = (uint32_t)hint;
+    ret->block.shape[ret->block.rank++] = (uint32_t)n;
+  }
+  if (ret->block.rank)
+    return true;
+  return signature_error(t, of, entry, "a tensor descriptor needs the shape of its blocks");
+}
+
+// [*]TYPE[:HINT] | tensordesc[...] | None
 static bool parse_type(struct tool *t, const struct word *of, struct str entry, const char *name,
                        struct str text, struct lang_binding *ret) {
-  struct str type, hint;
+  struct str type, hint, inside;
+  inside = str_split(text, '[', &type);
+  if (inside.ptr && str_is(type, "tensordesc"))
+    return parse_descriptor(t, of, entry, name, inside, ret);
   hint = str_split(text, ':', &type);
   if (str_is(text, "None")) {
     *ret = tool_constant(t, name, text);

@@ -44,8 +44,12 @@ static void parameters(const struct aot *a, const struct aot_function *f, bool w
   strbuf_printf(out, "(struct %s_module *module, tile_stream *stream", a->name);
   if (with_grid)
     strbuf_puts(out, ", tile_grid grid");
-  for (uint32_t i = 0; i < f->info.param_count; i++) {
+  for (uint32_t i = 0; i < f->info.param_count; i += kernel_param_span(&f->info.params[i])) {
     const struct kernel_param *p = &f->info.params[i];
+    if (p->descriptor_rank) {
+      strbuf_printf(out, ",\n    const tile_descriptor *%s", aot_c_name(a->tool->arena, p->name));
+      continue;
+    }
     strbuf_printf(out, ",\n    %s%s %s%s", p->is_pointer && p->is_const ? "const " : "",
                   c_type(p->dtype, p->is_pointer), p->is_pointer ? "*" : "",
                   aot_c_name(a->tool->arena, p->name));
@@ -64,11 +68,21 @@ static void comment_text(const char *s, struct strbuf *out) {
       strbuf_putc(out, *s >= ' ' && *s != 0x7f ? *s : '?');
 }
 
+// By parameter: whether it is the base or a stride of a tensor descriptor, of which nothing is
+// promised beyond what every descriptor has.
+static bool is_implied(const struct aot_function *f, uint32_t i) {
+  uint32_t at = 0;
+  while (at + kernel_param_span(&f->info.params[at]) <= i)
+    at += kernel_param_span(&f->info.params[at]);
+  uint32_t rank = f->info.params[at].descriptor_rank;
+  return rank && (i == at || i > at + rank);
+}
+
 static void promises(const struct aot_function *f, const struct aot_variant *v,
                      struct strbuf *out) {
   bool any = false;
   for (uint32_t i = 0; i < f->info.param_count; i++) {
-    if (v->hints[i] == 1)
+    if (v->hints[i] == 1 || is_implied(f, i))
       continue;
     strbuf_puts(out, any ? ", " : "");
     comment_text(f->info.params[i].name, out);
@@ -79,6 +93,15 @@ static void promises(const struct aot_function *f, const struct aot_variant *v,
     any = true;
   }
   strbuf_puts(out, any ? "" : "any arguments");
+}
+
+static void describe_descriptor(const struct kernel_param *p, struct strbuf *out) {
+  strbuf_puts(out, " * ");
+  comment_text(p->name, out);
+  strbuf_printf(out, ": elements are %s, blocks", dtype_name(p->dtype));
+  for (uint32_t i = 0; i < p->descriptor_rank; i++)
+    strbuf_printf(out, "%s%u", i ? "x" : " ", p->block[i]);
+  strbuf_puts(out, p->pads_nan ? ", pads_nan is 1\n" : "\n");
 }
 
 static void describe(const struct aot_function *f, struct strbuf *out) {
@@ -94,8 +117,12 @@ static void describe(const struct aot_function *f, struct strbuf *out) {
     promises(f, &f->variants.at[v], out);
     strbuf_putc(out, '\n');
   }
-  for (uint32_t i = 0; i < f->info.param_count; i++) {
+  for (uint32_t i = 0; i < f->info.param_count; i += kernel_param_span(&f->info.params[i])) {
     const struct kernel_param *p = &f->info.params[i];
+    if (p->descriptor_rank) {
+      describe_descriptor(p, out);
+      continue;
+    }
     if (strcmp(c_type(p->dtype, p->is_pointer), "void") != 0 && p->dtype < DTYPE_F8E5)
       continue;
     if (p->dtype == DTYPE_F32 || p->dtype == DTYPE_F64)
@@ -227,7 +254,9 @@ static void define_module(const struct aot *a, struct strbuf *out) {
 static void define_argument(const struct aot *a, const struct kernel_param *p, uint32_t i,
                             struct strbuf *out) {
   const char *name = aot_c_name(a->tool->arena, p->name);
-  if (p->is_pointer) // a cast through an integer drops const without a warning
+  if (p->descriptor_rank)
+    strbuf_printf(out, "  tile_args[%u] = tile_arg_descriptor(%s);\n", i, name);
+  else if (p->is_pointer) // a cast through an integer drops const without a warning
     strbuf_printf(out, "  tile_args[%u] = tile_arg_pointer((void *)(uintptr_t)%s, TILE_%s);\n", i,
                   name, type_id(p->dtype));
   else if (p->dtype == DTYPE_I1)
@@ -243,14 +272,17 @@ static void define_argument(const struct aot *a, const struct kernel_param *p, u
 
 static void define_launch(const struct aot *a, const struct aot_function *f, size_t index,
                           struct strbuf *out) {
-  uint32_t n = f->info.param_count;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->info.param_count; i += kernel_param_span(&f->info.params[i]))
+    n++;
   strbuf_printf(out, "\ntile_status %s_launch", f->name);
   parameters(a, f, true, out);
   strbuf_puts(out, " {\n");
   if (n)
     strbuf_printf(out, "  tile_arg tile_args[%u];\n", n);
-  for (uint32_t i = 0; i < n; i++)
-    define_argument(a, &f->info.params[i], i, out);
+  uint32_t number = 0;
+  for (uint32_t i = 0; i < f->info.param_count; i += kernel_param_span(&f->info.params[i]))
+    define_argument(a, &f->info.params[i], number++, out);
   strbuf_printf(
       out,
       "  return tile_function_launch(module ? module->functions[%zu] : NULL, stream, grid,\n"
@@ -276,7 +308,7 @@ static void define_run(const struct aot *a, const struct aot_function *f, struct
                 "    return tile_made;\n"
                 "  return %s_launch(module, stream, tile_extents",
                 f->grid[0], f->grid[1], f->grid[2], f->name);
-  for (uint32_t i = 0; i < f->info.param_count; i++)
+  for (uint32_t i = 0; i < f->info.param_count; i += kernel_param_span(&f->info.params[i]))
     strbuf_printf(out, ", %s", aot_c_name(a->tool->arena, f->info.params[i].name));
   strbuf_puts(out, ");\n}\n");
 }

@@ -16,6 +16,8 @@ struct launch_arg {
   struct span where;      // of its --arg
   struct arg_value value; // arrays: the initial contents
   void *buffer;           // device memory of an array, else NULL
+  bool is_descriptor;     // an array that is passed as a tensor descriptor
+  tile_descriptor descriptor;
 };
 
 struct launch {
@@ -65,7 +67,19 @@ bool launch_take_signature(struct tool *t, struct launch *l);
 // The kernel's run-time parameters become l->args and l->packed; every --arg must name one, and
 // every parameter needs an --arg unless it is None by --signature or by its default.
 int launch_match_arguments(struct tool *t, struct launch *l);
-// Adds names for grids: constants of -D, integer arguments, defaults of other constants.
+// An array as a tensor descriptor, without its base. EXIT_DONE, or the status of a diagnostic.
+int launch_make_descriptor(struct tool *t, struct launch_arg *a, tile_arg *ret);
+// The bytes of an array in device memory. If it is padded, its rows end with unused bytes there.
+uint64_t launch_arg_bytes(const struct launch_arg *a);
+bool launch_arg_is_padded(const struct launch_arg *a);
+// Copies the dense rows of the host to `padded`, which has launch_arg_bytes.
+void launch_arg_pad(const struct launch_arg *a, const void *dense, void *padded);
+// Copies of a whole array, which is dense on the host.
+tile_status launch_upload(struct launch *l, const struct launch_arg *a);
+tile_status launch_copy_back(struct launch *l, const struct launch_arg *a, void *dense);
+// Adds names for grids: constants of -D, integer arguments, sizes of tensor descriptors
+// (`a.shape[0]`), defaults of other constants; at most launch_name_count.
+size_t launch_name_count(const struct tool *t, const struct launch *l);
 void launch_add_names(struct tool *t, const struct launch *l, struct grid_names *n);
 // The argument of that name, or NULL with a diagnostic (E0721) at `where`.
 struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *name,

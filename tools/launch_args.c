@@ -9,7 +9,7 @@ static tile_type type_of(enum dtype d) { return (tile_type)d; }
 // A scalar argument's type: the annotation's, the one given with the value, or the smallest default
 // that holds it.
 static enum dtype scalar_type(const struct launch_arg *a) {
-  if (a->param->is_typed && !a->param->is_pointer)
+  if (a->param->is_typed && !a->param->is_pointer && !a->param->is_descriptor)
     return a->param->dtype;
   if (a->value.scalar_type != DTYPE_NONE)
     return a->value.scalar_type;
@@ -23,13 +23,22 @@ static int pack_none(struct tool *t, const struct launch_arg *a, tile_arg *ret) 
   if (!a->param->is_typed || a->param->is_pointer)
     return EXIT_DONE;
   diag_error(t->diag, a->where, E0723, "`%s` is declared %s and cannot be None", a->param->name,
-             dtype_name(a->param->dtype));
+             a->param->is_descriptor ? "a tensor descriptor" : dtype_name(a->param->dtype));
   return EXIT_WRONG;
 }
 
 static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
   if (a->value.is_none)
     return pack_none(t, a, ret);
+  if (a->value.is_array && (a->value.is_descriptor || a->param->is_descriptor))
+    return launch_make_descriptor(t, a, ret);
+  if (a->param->is_descriptor) {
+    diag_help(diag_error(t->diag, a->where, E0723, "`%s` is a tensor descriptor and needs an array",
+                         a->param->name),
+              "write for example `--arg '%s=%s[512x256]:rand(0):block(64x32)'`", a->param->name,
+              dtype_name(a->param->dtype));
+    return EXIT_WRONG;
+  }
   if (a->value.is_array) {
     if (a->param->is_typed && !a->param->is_pointer) {
       diag_error(t->diag, a->where, E0723, "`%s` is a scalar, not an array", a->param->name);
@@ -100,7 +109,9 @@ static bool take_type(struct tool *t, struct launch *l, const struct lang_bindin
     l->is_none[p - l->params] = true;
     return true;
   }
-  if (p->is_typed && (p->is_pointer != is_pointer || p->dtype != b->dtype)) {
+  bool is_descriptor = b->kind == BIND_DESCRIPTOR;
+  if (p->is_typed &&
+      (p->is_pointer != is_pointer || p->is_descriptor != is_descriptor || p->dtype != b->dtype)) {
     diag_help(diag_error(t->diag, at, E0413, "`%s` is declared as another type", b->name),
               "change the annotation, or leave it out of `--signature`");
     return false;
@@ -108,6 +119,10 @@ static bool take_type(struct tool *t, struct launch *l, const struct lang_bindin
   p->is_typed = true;
   p->is_pointer = is_pointer;
   p->dtype = b->dtype;
+  if (is_descriptor) { // beside an annotation both are checked by the compiler
+    p->is_descriptor = true;
+    p->block = b->block;
+  }
   if (b->is_one || b->divisible_by > p->divisible_by)
     p->divisible_by = b->is_one ? 0 : b->divisible_by; // 0: it is 1
   return true;
@@ -169,7 +184,8 @@ static int match_argument(struct tool *t, struct launch *l, const struct assignm
   if (!a)
     return EXIT_WRONG;
   a->where = given->where;
-  enum dtype as = a->param->is_typed && a->param->is_pointer ? a->param->dtype : DTYPE_NONE;
+  bool has_elements = a->param->is_typed && (a->param->is_pointer || a->param->is_descriptor);
+  enum dtype as = has_elements ? a->param->dtype : DTYPE_NONE;
   bool (*parse)(struct arena *, struct diag_engine *, struct span, struct str, enum dtype,
                 struct arg_value *) = l->is_shape_only ? arg_spec_shape : arg_spec_parse;
   a->value = (struct arg_value){0};
@@ -193,8 +209,9 @@ static bool is_none_by_default(const struct launch *l, const struct lang_param *
 
 static void report_missing(struct tool *t, const struct lang_param *p) {
   diag_help(diag_error(t->diag, p->span, E0722, "no value for parameter `%s`", p->name),
-            p->is_typed && !p->is_pointer ? "add `--arg %s=1000`"
-                                          : "add `--arg '%s=f32[1000]:rand(0)'`",
+            p->is_descriptor                ? "add `--arg '%s=f16[512x256]:rand(0):block(64x32)'`"
+            : p->is_typed && !p->is_pointer ? "add `--arg %s=1000`"
+                                            : "add `--arg '%s=f32[1000]:rand(0)'`",
             p->name);
 }
 

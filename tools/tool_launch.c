@@ -106,7 +106,7 @@ static int upload(struct tool *t, struct launch *l) {
     size_t size = a->value.is_array ? a->value.array.count * dtype_bytes(a->value.array.dtype) : 0;
     if (size == 0 || a->value.fill.kind == FILL_EMPTY)
       continue;
-    tile_status status = tile_copy_to_device(l->device, NULL, a->buffer, a->value.array.data, size);
+    tile_status status = launch_upload(l, a);
     if (status != TILE_OK)
       return launch_failed(t, a->where, status);
   }
@@ -118,21 +118,32 @@ static int allocate(struct tool *t, struct launch *l) {
     struct launch_arg *a = &l->args[i];
     if (!a->value.is_array)
       continue;
-    tile_status status = tile_malloc(
-        l->device, a->value.array.count * dtype_bytes(a->value.array.dtype), &a->buffer);
+    tile_status status = tile_malloc(l->device, launch_arg_bytes(a), &a->buffer);
     if (status != TILE_OK)
       return launch_failed(t, a->where, status);
-    l->packed[i].value.pointer = a->buffer;
+    if (a->is_descriptor)
+      a->descriptor.base = a->buffer;
+    else
+      l->packed[i].value.pointer = a->buffer;
   }
   return upload(t, l);
+}
+
+size_t launch_name_count(const struct tool *t, const struct launch *l) {
+  return t->o.defines.len + (size_t)LANG_BLOCK_RANK * l->arg_count + l->param_count;
 }
 
 void launch_add_names(struct tool *t, const struct launch *l, struct grid_names *n) {
   for (size_t i = 0; i < t->o.defines.len; i++)
     grid_names_add_text(n, t->o.defines.at[i].name, t->o.defines.at[i].value);
-  for (size_t i = 0; i < l->arg_count; i++)
-    if (!l->args[i].value.is_array && l->args[i].value.is_integer)
-      grid_names_add(n, l->args[i].param->name, l->args[i].value.integer);
+  for (size_t i = 0; i < l->arg_count; i++) {
+    const struct launch_arg *a = &l->args[i];
+    if (!a->value.is_array && a->value.is_integer)
+      grid_names_add(n, a->param->name, a->value.integer);
+    for (unsigned k = 0; a->is_descriptor && k < a->descriptor.rank; k++)
+      grid_names_add(n, arena_printf(t->arena, "%s.shape[%u]", a->param->name, k),
+                     a->descriptor.shape[k]);
+  }
   int64_t value;
   for (size_t i = 0; i < l->param_count; i++) // after -D: the first of equal names counts
     if (l->params[i].is_constexpr && tool_default_value(&l->params[i], &value))
@@ -140,8 +151,7 @@ void launch_add_names(struct tool *t, const struct launch *l, struct grid_names 
 }
 
 static int evaluate_grid(struct tool *t, struct launch *l) {
-  struct grid_names names =
-      grid_names_make(t->arena, t->o.defines.len + l->arg_count + l->param_count);
+  struct grid_names names = grid_names_make(t->arena, launch_name_count(t, l));
   uint32_t grid[3] = {1, 1, 1};
   launch_add_names(t, l, &names);
   if (!grid_expr_eval(t->diag, t->o.grid_at, &names, grid))
@@ -291,8 +301,7 @@ int launch_download(struct tool *t, struct launch *l, size_t i, struct array *re
                l->args[i].param->name);
     return EXIT_LIMIT;
   }
-  tile_status status =
-      size ? tile_copy_to_host(l->device, NULL, a.data, l->args[i].buffer, size) : TILE_OK;
+  tile_status status = size ? launch_copy_back(l, &l->args[i], a.data) : TILE_OK;
   if (status != TILE_OK) {
     array_finish(&a);
     return launch_failed(t, l->args[i].where, status);

@@ -4,11 +4,13 @@
 #include "tools/tuning_problem.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "tools/array_fill.h"
 #include "tools/gpu_guess.h"
 #include "tools/npy_file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define ALIGNMENT 4096u
 
@@ -34,10 +36,14 @@ static void lay_out(struct tool *t, struct tuning_problem *p) {
     names[i] = l->args[i].param->name;
     if (!l->args[i].value.is_array)
       continue;
-    q->arrays[i].bytes = array_bytes(&l->args[i].value.array);
+    q->arrays[i].bytes = launch_arg_bytes(&l->args[i]);
     q->arrays[i].offset = take_room(p, q->arrays[i].bytes);
     // A placeholder for device memory, which has at least this alignment.
-    l->packed[i].value.pointer = (void *)(uintptr_t)(ALIGNMENT * (i + 1));
+    void *placeholder = (void *)(uintptr_t)(ALIGNMENT * (i + 1));
+    if (l->args[i].is_descriptor)
+      l->args[i].descriptor.base = placeholder;
+    else
+      l->packed[i].value.pointer = placeholder;
   }
 }
 
@@ -67,7 +73,7 @@ static int read_expected(struct tool *t, struct tuning_problem *p) {
       return EXIT_WRONG;
     }
     p->problem.arrays[k].has_expected = true;
-    p->problem.arrays[k].expected = take_room(p, array_bytes(actual));
+    p->problem.arrays[k].expected = take_room(p, launch_arg_bytes(arg));
   }
   return EXIT_DONE;
 }
@@ -84,6 +90,28 @@ static void copy_as(enum dtype type, const struct array *expected, void *to) {
                 dtype_load(expected->dtype, (const char *)expected->data + i * from_bytes));
 }
 
+// An array whose rows are padded on the device. False without memory.
+static bool fill_padded(const struct tuning_problem *p, size_t i, void *to, void *expected) {
+  const struct launch_arg *arg = &p->launch.args[i];
+  struct array a = arg->value.array;
+  void *dense = memory_alloc(array_bytes(&a));
+  if (!dense)
+    return false;
+  if (a.data) {
+    launch_arg_pad(arg, a.data, to);
+  } else {
+    a.data = dense;
+    array_fill(&a, &arg->value.fill);
+    launch_arg_pad(arg, dense, to);
+  }
+  if (expected) {
+    copy_as(a.dtype, &p->expected[i], dense);
+    launch_arg_pad(arg, dense, expected);
+  }
+  free(dense);
+  return true;
+}
+
 bool tuning_problem_fill(void *problem, void *data) {
   const struct tuning_problem *p = problem;
   for (size_t i = 0; i < p->launch.arg_count; i++) {
@@ -92,14 +120,21 @@ bool tuning_problem_fill(void *problem, void *data) {
     struct array a = v->array;
     if (!v->is_array)
       continue;
+    const struct launch_arg *arg = &p->launch.args[i];
+    void *to = (char *)data + at->offset, *expected = (char *)data + at->expected;
+    if (launch_arg_is_padded(arg)) {
+      if (!fill_padded(p, i, to, at->has_expected ? expected : NULL))
+        return false;
+      continue;
+    }
     if (a.data) {
-      memcpy((char *)data + at->offset, a.data, at->bytes);
+      memcpy(to, a.data, at->bytes);
     } else {
-      a.data = (char *)data + at->offset;
+      a.data = to;
       array_fill(&a, &v->fill);
     }
     if (at->has_expected)
-      copy_as(a.dtype, &p->expected[i], (char *)data + at->expected);
+      copy_as(a.dtype, &p->expected[i], expected);
   }
   return true;
 }
@@ -169,8 +204,7 @@ static bool make_space(struct tool *t, struct tuning_problem *p) {
 // Evaluates the grid of the default configuration, so that an error in it has its location.
 static int check_grid(struct tool *t, struct tuning_problem *p) {
   const struct launch *l = &p->launch;
-  struct grid_names names = grid_names_make(t->arena, p->space.dim_count + t->o.defines.len +
-                                                          l->arg_count + l->param_count);
+  struct grid_names names = grid_names_make(t->arena, p->space.dim_count + launch_name_count(t, l));
   uint32_t grid[3];
   if (!t->o.grid.ptr) {
     diag_help(diag_error(t->diag, SPAN_NONE, E0724, "no grid"),

@@ -62,6 +62,20 @@ static bool agrees(const struct tune_entry *e, const struct tunings_query *q) {
   return true;
 }
 
+// Whether "tensordesc[f16,64x32]" can be the parameter's type, ignoring its blocks.
+static bool descriptor_suits(struct str text, const struct lang_param *p,
+                             const struct lang_binding *b) {
+  struct str element, block, end;
+  enum dtype dtype;
+  (void)str_split(text, '[', &end);
+  block = str_split((struct str){text.ptr + end.len + 1, text.len - end.len - 1}, ',', &element);
+  if (!block.ptr || !dtype_parse(element, &dtype))
+    return false;
+  if (b)
+    return b->kind == BIND_DESCRIPTOR && b->dtype == dtype;
+  return !p->is_typed || (p->is_descriptor && p->dtype == dtype);
+}
+
 // Whether a type of an entry ("*f16:16") can be that of a parameter, ignoring hints.
 static bool type_suits(struct str text, const struct lang_param *p, const struct tunings_query *q) {
   struct str type;
@@ -73,6 +87,10 @@ static bool type_suits(struct str text, const struct lang_param *p, const struct
   if (is_none || str_is(text, "None"))
     return is_none && str_is(text, "None");
   (void)str_split(text, ':', &type);
+  if (str_starts(type, "tensordesc["))
+    return descriptor_suits(type, p, b);
+  if (b ? b->kind == BIND_DESCRIPTOR : p->is_descriptor)
+    return false;
   bool is_pointer = str_starts(type, "*");
   if (is_pointer)
     type = (struct str){type.ptr + 1, type.len - 1};
@@ -92,7 +110,7 @@ static bool types_suit(const struct tune_entry *e, const struct tunings_query *q
       continue;
     if (!rest.ptr)
       return false;
-    rest = str_split(rest, ',', &type);
+    rest = str_split_list(rest, &type);
     if (!type_suits(type, &q->params[i], q))
       return false;
   }

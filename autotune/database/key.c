@@ -39,14 +39,29 @@ static const char *hint_of(const tile_arg *arg) {
   return arg->value.integer == 1 ? ":1" : (uint64_t)arg->value.integer % 16 == 0 ? ":16" : "";
 }
 
+// "tensordesc[f16,64x32]:16": all sizes are divisible by 16. Blocks that the kernel names are 0.
+static void put_descriptor(const tile_descriptor *d, struct strbuf *out) {
+  bool divisible = true;
+  strbuf_printf(out, "tensordesc[%s,", dtype_name((enum dtype)d->element));
+  for (unsigned i = 0; i < d->rank; i++) {
+    strbuf_printf(out, "%s%u", i ? "x" : "", d->block[i]);
+    divisible &= d->shape[i] % 16 == 0;
+  }
+  strbuf_printf(out, "]%s%s", d->pads_nan ? ":pad(nan)" : "", divisible ? ":16" : "");
+}
+
 const char *tune_types_of(struct arena *a, const tile_arg *args, size_t count) {
   struct strbuf b = {.arena = a};
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
+    strbuf_puts(&b, i ? "," : "");
     if (arg_is_none(&args[i]))
-      strbuf_printf(&b, "%sNone", i ? "," : "");
+      strbuf_puts(&b, "None");
+    else if (arg_is_descriptor(&args[i]))
+      put_descriptor(args[i].value.descriptor, &b);
     else
-      strbuf_printf(&b, "%s%s%s%s", i ? "," : "", args[i].is_pointer ? "*" : "",
+      strbuf_printf(&b, "%s%s%s", args[i].is_pointer ? "*" : "",
                     dtype_name((enum dtype)args[i].type), hint_of(&args[i]));
+  }
   const char *text = arena_strdup(a, strbuf_cstr(&b));
   strbuf_finish(&b);
   return text;

@@ -271,7 +271,6 @@ static void add_settings(struct grid_names *names, const struct lang_setting *s,
 
 static tile_status grid_on(const struct tuned_request *r, struct arena *a,
                            const struct tuned_variant *v, tile_grid *ret) {
-  const tile_kernel *k = r->tuned->kernel;
   struct diag_engine *diag = diag_engine_create(a);
   struct lang_setting *computed = NULL;
   size_t computed_count = 0;
@@ -280,12 +279,13 @@ static tile_status grid_on(const struct tuned_request *r, struct arena *a,
       !tune_problem_heuristics(a, diag, &p, r->tuned->properties.target, v->constants,
                                v->constant_count, &computed, &computed_count))
     return tuned_diag_failure(diag, TILE_COMPILE_ERROR);
-  struct grid_names names = grid_names_make(a, computed_count + v->constant_count + r->arg_count);
+  size_t integer_count;
+  const struct cost_argument *integers = tune_problem_integers(a, &p, &integer_count);
+  struct grid_names names = grid_names_make(a, computed_count + v->constant_count + integer_count);
   add_settings(&names, computed, computed_count);
   add_settings(&names, v->constants, v->constant_count);
-  for (size_t i = 0; i < r->arg_count; i++)
-    if (jit_is_integer(&r->args[i]))
-      grid_names_add(&names, k->params[i].name, r->args[i].value.integer);
+  for (size_t i = 0; i < integer_count; i++)
+    grid_names_add(&names, integers[i].name, integers[i].value);
   const struct source *source = source_create(a, "grid", str_from(r->settings->grid));
   struct span where = {source, 0, (uint32_t)source->text.len};
   uint32_t grid[3];

@@ -17,7 +17,21 @@ static uint64_t mix(uint64_t h, uint64_t word) {
   return h ^ h >> 32;
 }
 
-// False if the number of arguments is wrong; the launch reports other errors.
+// The numbers of a descriptor that a choice or a grid may depend on. False if it is malformed,
+// which the launch reports, or if the key is full.
+static bool add_descriptor(const tile_descriptor *d, struct tuned_key *ret, size_t *n) {
+  if (!d || d->rank > ARG_MAX_RANK || *n + 1 + 2 * d->rank > TUNED_KEY_WORDS)
+    return false;
+  uint64_t pads = d->pads_nan != 0;
+  ret->words[(*n)++] = (uint64_t)d->element | (uint64_t)d->rank << 8 | pads << 16;
+  for (unsigned i = 0; i < d->rank; i++) {
+    ret->words[(*n)++] = (uint64_t)d->shape[i] | (uint64_t)d->block[i] << 32;
+    ret->words[(*n)++] = (uint64_t)d->strides[i];
+  }
+  return true;
+}
+
+// False if the number of arguments is wrong, or if the key has no room; the launch reports errors.
 static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
                      struct tuned_key *ret) {
   if (count != t->kernel->param_count || (count && !args))
@@ -31,6 +45,10 @@ static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
         word |= (uint64_t)KEY_NONE << (8 * (k - i));
         continue;
       }
+      if (arg_is_descriptor(&args[k])) {
+        word |= (uint64_t)KEY_DESCRIPTOR << (8 * (k - i));
+        continue;
+      }
       if ((unsigned)args[k].type > KEY_TYPE)
         return false;
       uint64_t byte = (uint64_t)args[k].type & KEY_TYPE;
@@ -41,11 +59,14 @@ static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
     ret->words[n++] = word;
     hash = mix(hash, word);
   }
+  size_t types = n;
   for (size_t i = 0; i < count; i++)
-    if (jit_is_integer(&args[i])) {
+    if (jit_is_integer(&args[i]))
       ret->words[n++] = (uint64_t)args[i].value.integer;
-      hash = mix(hash, (uint64_t)args[i].value.integer);
-    }
+    else if (arg_is_descriptor(&args[i]) && !add_descriptor(args[i].value.descriptor, ret, &n))
+      return false;
+  for (size_t i = types; i < n; i++)
+    hash = mix(hash, ret->words[i]);
   ret->count = n;
   ret->hash = hash;
   return true;
@@ -53,11 +74,11 @@ static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
 
 // The key of a choice: types and hints as the compiler sees them, and the integers that matter.
 static void choice_key(const tile_tuned *t, const struct jit_key *key, const tile_arg *args,
-                       struct tuned_key *ret) {
+                       size_t arg_count, struct tuned_key *ret) {
   size_t n = 0;
   for (size_t i = 0; i < key->count; i += 8) // zero after `count`
     memcpy(&ret->words[n++], key->bytes + i, sizeof ret->words[0]);
-  for (size_t i = 0; i < key->count; i++)
+  for (size_t i = 0; i < arg_count; i++)
     if (t->matters[i] && jit_is_integer(&args[i]))
       ret->words[n++] = (uint64_t)args[i].value.integer;
   ret->count = n;
@@ -223,7 +244,7 @@ static tile_status choose(const struct tuned_request *r, struct tuned_settings *
   return status;
 }
 
-// A launch that is not in the table.
+// A launch that is not in the table. `key`: to keep it there; NULL: it is not kept.
 static tile_status look_up(const struct tuned_request *r, struct tuned_settings *s,
                            const struct tuned_key *key, struct tuned_variant **ret_variant,
                            tile_grid *ret_grid) {
@@ -234,7 +255,7 @@ static tile_status look_up(const struct tuned_request *r, struct tuned_settings 
   tile_status status = jit_key_make(t->kernel, r->args, r->arg_count, &checked);
   if (status != TILE_OK)
     return status;
-  choice_key(t, &checked, r->args, &wanted);
+  choice_key(t, &checked, r->args, r->arg_count, &wanted);
   status = choose(r, s, &wanted, &v);
   if (status != TILE_OK)
     return status;
@@ -242,7 +263,7 @@ static tile_status look_up(const struct tuned_request *r, struct tuned_settings 
   if (!ret_grid)
     return TILE_OK;
   status = tuned_grid(r, v, ret_grid);
-  if (status != TILE_OK)
+  if (status != TILE_OK || !key)
     return status;
   pthread_mutex_lock(&t->lock);
   remember(t, s, key, v, *ret_grid);
@@ -258,8 +279,8 @@ tile_status tile_tuned_launch(tile_tuned *t, tile_stream *stream, const tile_arg
     return status_set(TILE_INVALID_ARGUMENT, "tile_tuned_launch: the handle is NULL");
   struct tuned_settings *s = atomic_load_explicit(&t->settings, memory_order_acquire);
   struct tuned_key key;
-  key.count = 0;
-  if (key_make(t, args, arg_count, &key)) {
+  bool has_key = key_make(t, args, arg_count, &key);
+  if (has_key) {
     const struct tuned_launch *l = find(s, &key);
     if (l)
       return tile_launch(l->variant->kernel, stream, l->grid, args, arg_count);
@@ -272,7 +293,7 @@ tile_status tile_tuned_launch(tile_tuned *t, tile_stream *stream, const tile_arg
                       "tile_tuned_launch: kernel `%s` has no grid\n  = help: call "
                       "tile_tuned_set_grid, with \"cdiv(n, BLOCK)\" for example",
                       t->kernel->name);
-  tile_status status = look_up(&request, s, &key, &v, &grid);
+  tile_status status = look_up(&request, s, has_key ? &key : NULL, &v, &grid);
   return status == TILE_OK ? tile_launch(v->kernel, stream, grid, args, arg_count) : status;
 }
 
@@ -283,10 +304,8 @@ tile_status tile_tuned_get_config(tile_tuned *t, const tile_arg *args, size_t ar
                       t ? "ret_config" : "tuned");
   struct tuned_settings *s = atomic_load_explicit(&t->settings, memory_order_acquire);
   struct tuned_request request = {t, s, NULL, args, arg_count};
-  struct tuned_key key;
   struct tuned_variant *v;
-  key.count = 0;
-  tile_status status = look_up(&request, s, &key, &v, NULL);
+  tile_status status = look_up(&request, s, NULL, &v, NULL);
   if (status == TILE_OK)
     *ret_config = v->spelling;
   return status;

@@ -51,8 +51,8 @@ static tile_status find_arrays(struct work *w, struct tune_problem *p) {
   const struct tuned_request *r = w->request;
   const tile_kernel *k = r->tuned->kernel;
   for (size_t i = 0; i < r->arg_count; i++) {
-    const char *pointer = r->args[i].value.pointer;
-    if (!r->args[i].is_pointer || !pointer)
+    const char *pointer = arg_memory(&r->args[i]);
+    if (!pointer)
       continue;
     void *base;
     size_t size;

@@ -5,6 +5,7 @@
 #include "autotune/worker/state.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "runtime/args.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,28 +18,45 @@
 
 // ---- opening ----
 
+// `a`: the array of a pointer; NULL: none.
+static void write_arg(const char *name, const tile_arg *arg, const struct tune_array *a,
+                      struct json_writer *w) {
+  int64_t bits = 0;
+  memcpy(&bits, &arg->value, sizeof arg->value); // also for a double or a pointer
+  json_begin_object(w);
+  json_key(w, "name"), json_cstring(w, name);
+  json_key(w, "type"), json_cstring(w, dtype_name((enum dtype)arg->type));
+  json_key(w, "pointer"), json_int(w, arg->is_pointer);
+  json_key(w, "bits"), json_int(w, bits);
+  if (a && arg->is_pointer) {
+    json_key(w, "bytes"), json_int(w, (int64_t)a->bytes);
+    json_key(w, "offset"), json_int(w, (int64_t)a->offset);
+    json_key(w, "reset"), json_int(w, a->reset);
+    json_key(w, "zero"), json_int(w, a->zero);
+    if (a->has_expected)
+      json_key(w, "expected"), json_int(w, (int64_t)a->expected);
+  }
+  json_end_object(w);
+}
+
+// The worker sees the parameters of the compiled kernel: a descriptor is several.
 static void write_args(const struct tune_problem *p, struct json_writer *w) {
   json_key(w, "args");
   json_begin_array(w);
   for (size_t i = 0; i < p->arg_count; i++) {
-    const tile_arg *arg = &p->args[i];
-    int64_t bits = 0;
-    memcpy(&bits, &arg->value, sizeof arg->value); // also for a double or a pointer
-    json_begin_object(w);
-    json_key(w, "name"), json_cstring(w, p->arg_names[i]);
-    json_key(w, "type"), json_cstring(w, dtype_name((enum dtype)arg->type));
-    json_key(w, "pointer"), json_int(w, arg->is_pointer);
-    json_key(w, "bits"), json_int(w, bits);
-    if (p->arrays && arg->is_pointer) {
-      const struct tune_array *a = &p->arrays[i];
-      json_key(w, "bytes"), json_int(w, (int64_t)a->bytes);
-      json_key(w, "offset"), json_int(w, (int64_t)a->offset);
-      json_key(w, "reset"), json_int(w, a->reset);
-      json_key(w, "zero"), json_int(w, a->zero);
-      if (a->has_expected)
-        json_key(w, "expected"), json_int(w, (int64_t)a->expected);
+    tile_arg flat[ARG_MAX_VALUES];
+    const tile_arg *parts = args_flatten(&p->args[i], 1, flat);
+    size_t count = args_flat_count(&p->args[i], 1);
+    for (size_t k = 0; k < count; k++) {
+      char suffix[32];
+      struct strbuf name = {0};
+      arg_part_suffix(&p->args[i], k, suffix);
+      strbuf_printf(&name, "%s%s", p->arg_names[i], suffix);
+      w->out->failed |= name.failed;
+      if (!name.failed)
+        write_arg(strbuf_cstr(&name), &parts[k], p->arrays ? &p->arrays[i] : NULL, w);
+      strbuf_finish(&name);
     }
-    json_end_object(w);
   }
   json_end_array(w);
 }

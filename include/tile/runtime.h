@@ -138,18 +138,34 @@ typedef enum tile_type { /* F8E5: E5M2; F8E4NV: E4M3 (NVIDIA); F8E4B15: E4M3 wit
                          TILE_F32,
                          TILE_F64,
                          TILE_F8E4B15,
-                         TILE_NONE /* of tile_arg_none() alone */
+                         TILE_NONE,      /* of tile_arg_none() alone */
+                         TILE_DESCRIPTOR /* of tile_arg_descriptor() alone */
 } tile_type;
 
-/* A kernel argument: a device pointer with its element type, or a scalar. Make it with the
- * functions below. */
+/* A tensor in device memory and the blocks in which a kernel accesses it: Triton's
+ * TensorDescriptor(x, x.shape, x.strides, block_shape). Zero-initialise it. A launch fails with
+ * TILE_INVALID_ARGUMENT where a number is not as said here. */
+typedef struct tile_descriptor {
+  void *base;         /* device memory, aligned to 16 bytes */
+  tile_type element;  /* I8 to F8E4B15 */
+  unsigned rank;      /* 1 to 5; the arrays below have as many elements */
+  int64_t shape[5];   /* elements, 1 to INT32_MAX */
+  int64_t strides[5]; /* elements; the last is 1, the others are multiples of 16 bytes from 0 on */
+  unsigned block[5];  /* elements, powers of two, the last at least 16 bytes; all 0: as the kernel
+                       * declares (tensordesc[f16, [64, 32]]) or its pre_hook sets them */
+  int pads_nan;       /* 1: elements outside of the tensor load as NaN instead of zero */
+} tile_descriptor;
+
+/* A kernel argument: a device pointer with its element type, a scalar, or a tensor descriptor. Make
+ * it with the functions below. */
 typedef struct tile_arg {
-  int is_pointer;
+  int is_pointer; /* 0 for a tensor descriptor */
   tile_type type;
   union {
     void *pointer;
     int64_t integer; /* I1 to U64 */
     double real;     /* F8E5 to F8E4B15 */
+    const tile_descriptor *descriptor;
   } value;
 } tile_arg;
 
@@ -163,6 +179,8 @@ TILE_API tile_arg tile_arg_f64(double value);
  * value None (`if b is not None:`), and the GPU gets no argument. For tile_launch and the like; a
  * tile_function, which is compiled already, takes no argument for such a parameter. */
 TILE_API tile_arg tile_arg_none(void);
+/* `descriptor` is read by each call that takes the argument, and not afterwards. */
+TILE_API tile_arg tile_arg_descriptor(const tile_descriptor *descriptor);
 
 typedef struct tile_grid {
   unsigned x, y, z; /* programs along each axis; 0 counts as 1 */

@@ -37,7 +37,8 @@ TILE_API tile_status tile_tuned_open(tile_device *device, const char *path, cons
 TILE_API void tile_tuned_close(tile_tuned *tuned); /* accepts NULL */
 TILE_API tile_status tile_tuned_set_policy(tile_tuned *tuned, tile_tune_policy policy);
 /* Required before a launch: the number of programs along each axis, "X[,Y[,Z]]". Each is an integer
- * expression over scalar arguments and compile-time parameters with + - * / % min max cdiv. */
+ * expression over scalar arguments, sizes of tensor descriptors ("a.shape[0]") and compile-time
+ * parameters with + - * / % min max cdiv. */
 TILE_API tile_status tile_tuned_set_grid(tile_tuned *tuned, const char *grid);
 /* Replaces the search space: "BLOCK=64..1024:x2, num_warps=1,2,4". */
 TILE_API tile_status tile_tuned_set_space(tile_tuned *tuned, const char *space);

@@ -7,6 +7,29 @@
 
 // ---- jobs ----
 
+static void put_block(const struct lang_binding *b, struct strbuf *out) {
+  if (b->kind != BIND_DESCRIPTOR)
+    return;
+  wire_put(out, b->block.rank);
+  wire_put(out, b->block.pads_nan);
+  for (unsigned i = 0; i < LANG_BLOCK_RANK; i++) {
+    wire_put(out, b->block.shape[i]);
+    wire_put(out, b->sizes_divisible_by[i]);
+  }
+}
+
+static void get_block(struct wire_reader *r, struct lang_binding *b) {
+  if (b->kind != BIND_DESCRIPTOR)
+    return;
+  b->block.rank = (uint32_t)wire_get(r);
+  b->block.pads_nan = wire_get(r) != 0;
+  for (unsigned i = 0; i < LANG_BLOCK_RANK; i++) {
+    b->block.shape[i] = (uint32_t)wire_get(r);
+    b->sizes_divisible_by[i] = (uint32_t)wire_get(r);
+  }
+  r->failed |= b->block.rank > LANG_BLOCK_RANK;
+}
+
 static void put_bindings(const struct compile_request *r, struct strbuf *out) {
   wire_put(out, r->binding_count);
   for (size_t i = 0; i < r->binding_count; i++) {
@@ -17,6 +40,7 @@ static void put_bindings(const struct compile_request *r, struct strbuf *out) {
     wire_put(out, b->divisible_by);
     wire_put(out, b->is_unaligned);
     wire_put(out, b->is_one);
+    put_block(b, out);
     wire_put_text(out, b->text);
   }
 }
@@ -32,8 +56,9 @@ static void get_bindings(struct wire_reader *r, struct arena *a, struct compile_
     b->divisible_by = (uint32_t)wire_get(r);
     b->is_unaligned = wire_get(r) != 0;
     b->is_one = wire_get(r) != 0;
+    get_block(r, b);
     b->text = wire_get_text(r, a);
-    r->failed |= !b->name || b->kind > BIND_CONSTANT;
+    r->failed |= !b->name || b->kind > BIND_DESCRIPTOR;
   }
 }
 

@@ -74,6 +74,12 @@ extern const struct builtin builtin_table[];
 extern const size_t builtin_table_len;
 
 struct type block_pointer_type(struct value v); // a pointer to a tile of its element type
+// A tensor descriptor of run-time values: base, n sizes (i32 or i64), n - 1 strides (i64).
+struct value descriptor_value(struct eval *e, struct value base, const struct value *sizes,
+                              const struct value *strides, struct type block, bool pads_nan);
+// The block as a tile of the pointee, whose shape is the tuple `shape`. False after a diagnostic.
+bool descriptor_block(struct eval *e, struct operand shape, struct type pointee, bool pads_nan,
+                      struct type *ret);
 // An attribute or a method of a tensor descriptor; false: it has none of that name.
 bool descriptor_attribute(struct eval *e, struct value desc, const char *name, struct value *ret);
 // The kind of tile.atomic_rmw that computes it.

@@ -140,31 +140,66 @@ static bool need_block(struct eval *e, struct operand x, struct type pointee, st
   return false;
 }
 
-static bool need_padding(struct eval *e, struct call *c, struct type pointee, struct value *ret) {
+static bool has_padding(struct eval *e, struct span at, bool pads_nan, struct type pointee) {
+  if (!pads_nan || (type_is_float(pointee) && !type_is_storage(pointee)))
+    return true;
+  eval_error(e, at, E0518, "%s has no NaN to pad with", type_text(e->a, pointee));
+  return false;
+}
+
+static bool need_padding(struct eval *e, struct call *c, struct type pointee, bool *ret_nan) {
   static const char *const paddings[] = {"zero", "nan", NULL};
   const char *padding;
   if (!need_choice(e, c, 4, "the padding", paddings, &padding))
     return false;
-  *ret = value_str(str_from(*padding ? padding : "zero"));
-  if (strcmp(padding, "nan") != 0 || (type_is_float(pointee) && !type_is_storage(pointee)))
-    return true;
-  eval_error(e, c->args[4].at, E0518, "%s has no NaN to pad with", type_text(e->a, pointee));
-  return false;
+  *ret_nan = strcmp(padding, "nan") == 0;
+  return has_padding(e, c->args[4].at, *ret_nan, pointee);
+}
+
+static struct value record_of(struct value *parts, struct value base, struct type block,
+                              bool pads_nan) {
+  parts[PART_BASE] = base;
+  parts[PART_BLOCK] = value_type(block);
+  parts[PART_PADDING] = value_str(str_from(pads_nan ? "nan" : "zero"));
+  struct value v = value_tuple(parts, PART_COUNT);
+  v.tuple.record = &descriptor_record;
+  return v;
+}
+
+static struct value copy_of(struct eval *e, const struct value *items, size_t count) {
+  struct value *at = arena_array(e->a, struct value, count + 1);
+  for (size_t i = 0; i < count; i++)
+    at[i] = items[i];
+  return value_tuple(at, count);
+}
+
+struct value descriptor_value(struct eval *e, struct value base, const struct value *sizes,
+                              const struct value *strides, struct type block, bool pads_nan) {
+  struct value *parts = arena_array(e->a, struct value, PART_COUNT);
+  parts[PART_SHAPE] = copy_of(e, sizes, block.rank);
+  parts[PART_STRIDES] = copy_of(e, strides, block.rank - 1u);
+  return record_of(parts, base, block, pads_nan);
+}
+
+bool descriptor_block(struct eval *e, struct operand shape, struct type pointee, bool pads_nan,
+                      struct type *ret) {
+  struct type block;
+  if (!need_block(e, shape, pointee, &block) || !has_padding(e, shape.at, pads_nan, pointee))
+    return false;
+  *ret = type_shaped(pointee, block);
+  return true;
 }
 
 struct value builtin_make_tensor_descriptor(struct eval *e, struct call *c) {
   struct type pointee, block;
+  bool pads_nan;
   struct value *at = arena_array(e->a, struct value, PART_COUNT);
   if (!need_base(e, c, &pointee) || !need_block(e, c->args[3], pointee, &block) ||
       !need_sizes(e, c->args[1], block.rank, &at[PART_SHAPE]) ||
       !need_strides(e, c->args[2], block.rank, pointee, &at[PART_STRIDES]) ||
-      !need_padding(e, c, pointee, &at[PART_PADDING]))
+      !need_padding(e, c, pointee, &pads_nan))
     return VALUE_ERROR;
-  at[PART_BASE] = c->args[0].v;
-  at[PART_BLOCK] = value_type(type_shaped(pointee, block));
-  struct value v = value_tuple(at, PART_COUNT);
-  v.tuple.record = &descriptor_record;
-  return v;
+  return record_of(at, c->args[0].v, type_shaped(pointee, block), pads_nan);
 }
 
 struct value builtin_tensor_descriptor(struct eval *e, struct call *c) {

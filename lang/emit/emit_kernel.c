@@ -32,9 +32,16 @@ static void build_kernel(struct eval *e, struct kernel *k) {
   e->span = SPAN_NONE;
 }
 
+static MlirAttribute descriptor_attr(struct ir_context *c, const struct kernel_param *p) {
+  int32_t numbers[1 + LANG_BLOCK_RANK] = {p->pads_nan};
+  for (unsigned i = 0; i < p->block.rank; i++)
+    numbers[1 + i] = p->block.shape[i];
+  return attr_i32_array(c, 1u + p->block.rank, numbers);
+}
+
 static MlirAttribute param_attrs(struct eval *e, const struct kernel_param *p) {
   struct ir_context *c = e->c;
-  MlirNamedAttribute attrs[5];
+  MlirNamedAttribute attrs[6];
   intptr_t n = 0;
   attrs[n++] = named_attr(c, "tile.name", attr_str(c, p->name));
   attrs[n++] = named_attr(c, "tile.dtype", attr_str(c, dtype_name(p->type.dtype)));
@@ -44,17 +51,21 @@ static MlirAttribute param_attrs(struct eval *e, const struct kernel_param *p) {
     attrs[n++] = named_attr(c, "tile.unaligned", mlirUnitAttrGet(c->mlir));
   if (p->type.is_const)
     attrs[n++] = named_attr(c, "tile.const", mlirUnitAttrGet(c->mlir));
+  if (p->descriptor)
+    attrs[n++] = named_attr(c, "tile.descriptor", descriptor_attr(c, p->descriptor));
   return mlirDictionaryAttrGet(c->mlir, n, attrs);
 }
 
 // The value of a parameter; its arguments' attributes are appended.
 static struct value value_of(struct eval *e, const struct kernel_param *p, attribute_vec *attrs) {
-  if (p->is_tuple) {
-    struct value *items = arena_array(e->a, struct value, p->item_count);
-    for (size_t i = 0; i < p->item_count; i++)
-      items[i] = value_of(e, &p->items[i], attrs);
+  struct value *items = arena_array(e->a, struct value, p->item_count + 1);
+  for (size_t i = 0; i < p->item_count; i++)
+    items[i] = value_of(e, &p->items[i], attrs);
+  if (p->is_tuple)
     return value_tuple(items, p->item_count);
-  }
+  if (p->is_descriptor && p->item_count)
+    return descriptor_value(e, items[0], items + 1, items + 1 + p->block.rank, p->block,
+                            p->pads_nan);
   if (p->is_one)
     return value_rt(build_const_int(&e->b, type_to_mlir(e->c, p->type), 1), p->type);
   if (!p->is_runtime)
@@ -111,8 +122,7 @@ MlirModule lang_emit(struct ir_context *c, const struct lang_unit *u,
   e.frame = &frame;
   e.b.c = c;
   kernel_check_bindings(&e, &k);
-  for (size_t i = 0; i < k.count; i++)
-    kernel_param_resolve(&e, &k.params[i]);
+  kernel_params_resolve(&e, &k);
   build_kernel(&e, &k);
   bind_params(&e, &k);
   eval_body(&e, &frame);

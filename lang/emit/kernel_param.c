@@ -48,7 +48,7 @@ static void bind_constant(struct eval *e, struct kernel_param *p) {
   if (const_parse(e->a, str_from(b->text ? b->text : ""), &p->constant)) {
     if (p->constant.kind == VALUE_NONE && a->is_typed && !a->is_pointer) {
       eval_error(e, here(p), E0413, "`%s` is declared %s and cannot be None", p->name,
-                 dtype_name(a->dtype));
+                 a->is_descriptor ? "a tensor descriptor" : dtype_name(a->dtype));
       p->constant = VALUE_ERROR;
     }
     return;
@@ -70,11 +70,13 @@ static void missing_constant(struct eval *e, struct kernel_param *p) {
 // The types of the annotation and of the launch must agree.
 static void check_type(struct eval *e, const struct kernel_param *p) {
   const struct lang_param *a = p->declared;
-  if (!a->is_typed || (a->is_pointer == (p->type.ptr > 0) && a->dtype == p->type.dtype))
+  if (!a->is_typed ||
+      (!a->is_descriptor && a->is_pointer == (p->type.ptr > 0) && a->dtype == p->type.dtype))
     return;
   struct type declared = {.dtype = a->dtype, .ptr = a->is_pointer};
   struct diag *d = eval_error(e, here(p), E0413, "`%s` is declared %s but given as %s", p->name,
-                              type_text(e->a, declared), type_text(e->a, p->type));
+                              a->is_descriptor ? "a tensor descriptor" : type_text(e->a, declared),
+                              type_text(e->a, p->type));
   diag_help(d, "change the annotation, or the argument");
 }
 
@@ -114,6 +116,8 @@ static void resolve_one(struct eval *e, struct kernel_param *p) {
   const struct lang_param *a = p->declared;
   if (p->binding && p->binding->kind == BIND_CONSTANT) {
     bind_constant(e, p);
+  } else if (descriptor_param_is(p)) {
+    p->is_descriptor = true;
   } else if (p->binding) {
     bind_typed(e, p);
   } else if (a->is_constexpr || (!a->is_typed && p->ast->default_value)) {
@@ -130,8 +134,8 @@ static void resolve_one(struct eval *e, struct kernel_param *p) {
         eval_error(e, here(p), E0410, "the type of parameter `%s` is not known", p->name);
     diag_help(d,
               "write it in the file, `%s: ptr[f32]` or `%s: i32`, or pass `--signature "
-              "%s=*f32`",
-              p->name, p->name, p->name);
+              "%s=*f32`, for a tensor descriptor `--signature '%s=tensordesc[f32,64x32]'`",
+              p->name, p->name, p->name, p->name);
     p->constant = VALUE_ERROR;
   }
 }
@@ -182,6 +186,21 @@ static void resolve(struct eval *e, struct kernel_param *p, unsigned depth) {
     resolve_tuple(e, p, count, depth);
 }
 
+static bool has_descriptors(const struct kernel_param *params, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (params[i].is_descriptor || has_descriptors(params[i].items, params[i].item_count))
+      return true;
+  return false;
+}
+
+static void resolve_descriptors(struct eval *e, struct kernel_param *params, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (params[i].is_descriptor)
+      descriptor_param_resolve(e, &params[i]);
+    else
+      resolve_descriptors(e, params[i].items, params[i].item_count);
+}
+
 static void resolve_tuple(struct eval *e, struct kernel_param *p, size_t count, unsigned depth) {
   const struct lang_param *a = p->declared;
   p->constant = VALUE_ERROR;
@@ -201,4 +220,19 @@ static void resolve_tuple(struct eval *e, struct kernel_param *p, size_t count, 
   }
 }
 
-void kernel_param_resolve(struct eval *e, struct kernel_param *p) { resolve(e, p, 0); }
+// The blocks of descriptors may be named by compile-time parameters, which come first.
+void kernel_params_resolve(struct eval *e, struct kernel *k) {
+  for (size_t i = 0; i < k->count; i++)
+    resolve(e, &k->params[i], 0);
+  if (!has_descriptors(k->params, k->count))
+    return;
+  e->on = &python_dialect;
+  for (size_t i = 0; i < k->count; i++) {
+    const struct kernel_param *p = &k->params[i];
+    bool is_known = !p->is_tuple && !p->is_descriptor && !p->is_runtime && !p->is_one;
+    scope_assign(e, p->name, p->ast->name_span,
+                 is_known ? p->constant : host_argument(e, p->name, false, DTYPE_NONE));
+  }
+  e->on = &kernel_dialect;
+  resolve_descriptors(e, k->params, k->count);
+}

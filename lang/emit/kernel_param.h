@@ -12,7 +12,8 @@ struct kernel_param {
   const struct lang_param *declared;
   const struct lang_binding *binding; // NULL: none
   bool is_tuple;
-  struct kernel_param *items; // of a tuple
+  bool is_descriptor;
+  struct kernel_param *items; // of a tuple; of a descriptor its base, sizes and strides
   size_t item_count;
   bool is_runtime;
   bool is_one; // a constant of its type: specialisation must not change what the kernel computes
@@ -20,6 +21,9 @@ struct kernel_param {
   uint32_t divisible_by;
   bool is_unaligned; // a pointer: known to be no multiple of 16 bytes
   struct value constant;
+  struct type block;                     // of a descriptor
+  bool pads_nan;                         // of a descriptor
+  const struct kernel_param *descriptor; // whose base this is; NULL: none
 };
 
 struct kernel {
@@ -30,8 +34,14 @@ struct kernel {
 
 // Reports bindings that name no parameter.
 void kernel_check_bindings(struct eval *e, const struct kernel *k);
-// Decides what the parameter is: an argument, a constant, or a tuple of these. `ast`, `declared`
-// and `name` are set. Errors are reported, and give a poisoned constant.
-void kernel_param_resolve(struct eval *e, struct kernel_param *p);
+// Decides what each parameter is: an argument, a constant, a tensor descriptor, or a tuple of
+// these. `ast`, `declared` and `name` are set. Errors are reported, and give a poisoned constant.
+void kernel_params_resolve(struct eval *e, struct kernel *k);
+
+// ---- descriptor_param.c ----
+// Whether the launch or the annotation makes the parameter a tensor descriptor.
+bool descriptor_param_is(const struct kernel_param *p);
+// Its block and its items. The compile-time parameters that its annotation names have values.
+void descriptor_param_resolve(struct eval *e, struct kernel_param *p);
 
 #endif

@@ -15,7 +15,13 @@ struct value host_opaque(struct eval *e, const char *path) {
 
 struct value host_argument(struct eval *e, const char *name, bool is_pointer, enum dtype dtype) {
   struct opaque *o = arena_new(e->a, struct opaque);
-  *o = (struct opaque){name, name, is_pointer, dtype};
+  *o = (struct opaque){.path = name, .argument = name, .is_pointer = is_pointer, .dtype = dtype};
+  return (struct value){.kind = VALUE_OPAQUE, .opaque = o};
+}
+
+struct value host_descriptor(struct eval *e, const char *name, enum dtype dtype) {
+  struct opaque *o = arena_new(e->a, struct opaque);
+  *o = (struct opaque){.path = name, .argument = name, .is_descriptor = true, .dtype = dtype};
   return (struct value){.kind = VALUE_OPAQUE, .opaque = o};
 }
 

@@ -13,6 +13,7 @@ struct opaque {
   const char *path;     // for messages: "os.environ"
   const char *argument; // the launch argument that it is or derives from, or NULL
   bool is_pointer;      // the argument itself, a pointer to `dtype`
+  bool is_descriptor;   // such a tensor descriptor
   enum dtype dtype;     // DTYPE_NONE: not known
 };
 
@@ -22,12 +23,20 @@ struct host_config {
   bool has_warps, has_stages; // else the record has the defaults
 };
 
+// A block that host code gave a tensor descriptor: `nargs["a"].block_shape = [64, 32]`.
+struct host_block {
+  const char *argument;
+  struct value shape;
+  struct span at;
+};
+
 // What host code is evaluated for.
 struct purpose {
   enum diag_code code; // of errors about values that are not known
   const char *what;    // what needs it: "the list of configurations"
   const char *param;   // the parameter that gets the value, for messages; NULL: several
   VEC(struct host_config) configs;
+  VEC(struct host_block) blocks; // the last of an argument counts
 };
 
 enum host_config_field {
@@ -57,6 +66,7 @@ enum host_autotune_field {
 struct value host_value(struct eval *e, struct value v);
 struct value host_opaque(struct eval *e, const char *path);
 struct value host_argument(struct eval *e, const char *name, bool is_pointer, enum dtype dtype);
+struct value host_descriptor(struct eval *e, const char *name, enum dtype dtype);
 // False for an opaque value, which is reported, and for poison.
 bool need_known(struct eval *e, struct operand x);
 

@@ -9,7 +9,11 @@
 
 // An attribute of an opaque value, itself opaque but for a few.
 static struct value opaque_attribute(struct eval *e, const struct opaque *o, const char *name) {
-  if (o->is_pointer && strcmp(name, "dtype") == 0 && o->dtype != DTYPE_NONE)
+  for (size_t i = e->purpose->blocks.len; o->is_descriptor && i-- > 0;)
+    if (strcmp(name, "block_shape") == 0 &&
+        strcmp(e->purpose->blocks.at[i].argument, o->argument) == 0)
+      return e->purpose->blocks.at[i].shape;
+  if ((o->is_pointer || o->is_descriptor) && strcmp(name, "dtype") == 0 && o->dtype != DTYPE_NONE)
     return value_type(type_scalar(o->dtype));
   if (o->is_pointer && strcmp(name, "is_cuda") == 0)
     return value_bool(true);
@@ -135,8 +139,12 @@ static bool host_store(struct eval *e, const struct expr *target, struct value v
   struct value object = eval_expr(e, x);
   if (e->stopped)
     return true;
-  if (object.kind == VALUE_OPAQUE) // hooks and the like: ignored
+  if (object.kind == VALUE_OPAQUE) { // hooks and the like: ignored
+    const struct opaque *o = object.opaque;
+    if (is_field && o->is_descriptor && strcmp(target->attribute.name, "block_shape") == 0)
+      vec_push(e->a, &e->purpose->blocks, (struct host_block){o->argument, v, target->span});
     return true;
+  }
   if (object.kind != VALUE_TUPLE || !object.tuple.list)
     return false;
   if (!host_can_hold(e, object, v, target->span))

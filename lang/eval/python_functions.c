@@ -69,6 +69,8 @@ static struct value fn_isinstance(struct eval *e, struct call *c) {
   struct value x = c->args[0].v, kind = c->args[1].v;
   if (kind.kind == VALUE_OPAQUE && strcmp(kind.opaque->path, "torch.Tensor") == 0)
     return value_bool(x.kind == VALUE_OPAQUE && x.opaque->is_pointer);
+  if (kind.kind == VALUE_OPAQUE && str_ends(str_from(kind.opaque->path), ".TensorDescriptor"))
+    return value_bool(x.kind == VALUE_OPAQUE && x.opaque->is_descriptor);
   if (!need_known(e, c->args[0]) || !need_known(e, c->args[1]))
     return VALUE_ERROR;
   return as_in_kernels(e, "isinstance", c);

@@ -106,6 +106,8 @@ const struct guess *guess_expand(struct extents_walk *w, const struct given *c);
 const struct guess *guess_load(struct extents_walk *w, const struct given *c);
 const struct guess *guess_store(struct extents_walk *w, const struct given *c);
 const struct guess *guess_descriptor(struct extents_walk *w, const struct given *c);
+// A parameter that is declared a tensor descriptor with blocks of that shape.
+struct guess *guess_descriptor_argument(struct extents_walk *w, const struct expr *block);
 const struct guess *guess_descriptor_load(struct extents_walk *w, const struct given *c);
 const struct guess *guess_block_pointer(struct extents_walk *w, const struct given *c);
 const struct guess *guess_advance(struct extents_walk *w, const struct given *c);

@@ -16,11 +16,16 @@ static void begin(struct extents_walk *w, const struct ast_function *f, struct m
     g->is_runtime = !p->is_constexpr;
     if (p->is_constexpr)
       w->constants |= g->from;
-    else if (!p->is_pointer)
+    else if (!p->is_pointer && !p->is_descriptor)
       w->scalars |= g->from;
     map_put(w->a, names, str_from(p->name), g);
   }
   w->names = names;
+  for (size_t i = 0; i < w->param_count; i++)
+    if (w->params[i].is_descriptor) {
+      const struct expr *block = descriptor_annotation_block(f->params[i].annotation);
+      map_put(w->a, names, str_from(w->params[i].name), guess_descriptor_argument(w, block));
+    }
   guess_body(w, f->body);
 }
 

@@ -216,6 +216,20 @@ const struct guess *guess_descriptor(struct extents_walk *w, const struct given 
   return g;
 }
 
+struct guess *guess_descriptor_argument(struct extents_walk *w, const struct expr *block) {
+  struct guess *g = guess_new(w);
+  set_shape(w, g, guess_expr(w, block));
+  struct guess **sizes = arena_array(w->a, struct guess *, g->rank + 1);
+  for (unsigned i = 0; i < g->rank; i++) {
+    sizes[i] = guess_new(w);
+    sizes[i]->is_runtime = true;
+  }
+  g->items = sizes;
+  g->item_count = g->rank;
+  g->is_runtime = true;
+  return g;
+}
+
 const struct guess *guess_descriptor_load(struct extents_walk *w, const struct given *c) {
   const struct guess *desc = guess_argument(w, c, "desc");
   bound_block(w, desc, desc, guess_argument(w, c, "offsets"));

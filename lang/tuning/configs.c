@@ -109,7 +109,8 @@ static bool read_config(struct reader *r, struct value v, struct span at, struct
   ret->num_warps = said->has_warps || warps != 4 ? warps : 0;
   ret->num_stages = said->has_stages || stages != 3 ? stages : 0;
   if (f[HOST_CONFIG_PRE_HOOK].kind != VALUE_NONE)
-    eval_remark(e, s, "autotune", "`pre_hook` is host code and is not called");
+    eval_remark(e, s, "autotune",
+                "of `pre_hook` only the blocks of tensor descriptors have an effect");
   return read_settings(r, host_value(e, f[HOST_CONFIG_KWARGS]), ret);
 }
 

@@ -11,6 +11,7 @@ struct lang_known *lang_known_of(struct arena *a, const struct lang_binding *bin
     const struct lang_binding *b = &bindings[i];
     known[i] = (struct lang_known){.name = b->name,
                                    .is_pointer = b->kind == BIND_POINTER,
+                                   .is_descriptor = b->kind == BIND_DESCRIPTOR,
                                    .is_unknown = b->kind == BIND_SCALAR && !b->is_one,
                                    .dtype = b->dtype,
                                    .is_text = b->kind == BIND_CONSTANT,
@@ -147,6 +148,7 @@ static struct lang_known *with_declared(struct arena *a, const struct lang_defau
     if (params[i].is_typed && !find(known, n, params[i].name))
       known[n++] = (struct lang_known){.name = params[i].name,
                                        .is_pointer = params[i].is_pointer,
+                                       .is_descriptor = params[i].is_descriptor,
                                        .is_unknown = !params[i].is_pointer,
                                        .dtype = params[i].dtype};
   *ret_count = n;

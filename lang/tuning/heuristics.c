@@ -45,6 +45,8 @@ static struct value known_value(struct eval *e, const struct lang_known *k) {
   struct value v;
   if (k->is_text)
     return const_parse(e->a, str_from(k->text), &v) ? v : value_of_kind(VALUE_NONE);
+  if (k->is_descriptor)
+    return host_descriptor(e, k->name, k->dtype);
   if (k->is_pointer || k->is_unknown)
     return host_argument(e, k->name, k->is_pointer, k->dtype);
   if (k->dtype == DTYPE_I1)

@@ -19,17 +19,18 @@ struct lang_config {
 // A launch argument or chosen constant, which heuristics and pruning functions receive by name.
 struct lang_known {
   const char *name;
-  bool is_pointer;  // its value is unknown; element size only
-  bool is_unknown;  // so is that of this scalar
-  enum dtype dtype; // DTYPE_NONE: not known
-  bool is_text;     // a constant: `text` in the syntax of -D
+  bool is_pointer;    // its value is unknown; element size only
+  bool is_descriptor; // likewise
+  bool is_unknown;    // so is that of this scalar
+  enum dtype dtype;   // DTYPE_NONE: not known
+  bool is_text;       // a constant: `text` in the syntax of -D
   const char *text;
   bool is_integer;
   int64_t integer;
   double real;
 };
 struct lang_tuning {
-  struct lang_config *configs; // of @autotune; pre_hook and ir_override are not followed (a note)
+  struct lang_config *configs; // of @autotune; of pre_hook only blocks count (lang_set_blocks)
   size_t config_count;
   const char **key, **reset_to_zero, **restore_value;
   size_t key_count, reset_count, restore_count;
@@ -75,6 +76,11 @@ struct lang_defaults_request {
 };
 bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_defaults_request *r,
                    struct lang_defaults *ret);
+// Sets the blocks of tensor descriptors, BIND_DESCRIPTOR without an annotation, that the `pre_hook`
+// of the configuration in use sets (blocks.c). `bindings` has all constants. False with a
+// diagnostic (E0463) if a descriptor has no block otherwise and the hook cannot be evaluated.
+bool lang_set_blocks(struct arena *a, struct diag_engine *diag, const struct lang_unit *u,
+                     const char *kernel, struct lang_binding *bindings, size_t count);
 // Whether the kernel has tuning decorators: otherwise lang_defaults gives nothing.
 bool lang_is_tuned(const struct lang_unit *u, const char *kernel, bool *ret_heuristics);
 // Bindings as known values.

@@ -149,6 +149,19 @@ static const char *text_attr(struct ir_context *c, MlirAttribute a, const char *
   return arena_strndup(c->arena, s.data, s.length);
 }
 
+// Padding and block of the descriptor whose base the argument is (lang/frontend.h).
+static void describe_descriptor(MlirAttribute a, struct kernel_param *ret) {
+  intptr_t n = mlirAttributeIsNull(a) || !mlirAttributeIsADenseI32Array(a)
+                   ? 0
+                   : mlirDenseArrayGetNumElements(a);
+  if (!ret->is_pointer || n < 2 || n > 1 + (intptr_t)COUNT_OF(ret->block))
+    return;
+  ret->descriptor_rank = (uint32_t)n - 1;
+  ret->pads_nan = mlirDenseI32ArrayGetElement(a, 0) != 0;
+  for (intptr_t i = 1; i < n; i++)
+    ret->block[i - 1] = (uint32_t)mlirDenseI32ArrayGetElement(a, i);
+}
+
 static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, unsigned i) {
   MlirType type = mlirValueGetType(mlirBlockGetArgument(
       mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0)), (intptr_t)i));
@@ -168,6 +181,7 @@ static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, 
   enum dtype named;
   if (name && dtype_parse(str_from(name), &named) && dtype_bits(named) == dtype_bits(p.dtype))
     p.dtype = named;
+  describe_descriptor(func_arg_attr(kernel, i, "tile.descriptor"), &p);
   return p;
 }
 

@@ -6,7 +6,8 @@ usage: survey.py TILEC FOLDER [--target T] [--verbose] [--only NAME] [--skip REG
 Every function with @triton.jit that host code launches (`kernel[grid](...)`), or that carries an autotuner's
 decorator, is compiled to PTX. tilec gets the unchanged file; only the types of the parameters, which
 Triton takes from the launch, are inferred here from their uses in the kernel: parameters of loads and stores are
-pointers to f32 (or to integers, if the value is used as an index), others are i32 or f32. Compile-time parameters get values by
+pointers to f32 (or to integers, if the value is used as an index), others are i32 or f32. Parameters whose methods load and
+store are tensor descriptors, with the block that the host code gives to `TensorDescriptor` or a `pre_hook` sets. Compile-time parameters get values by
 their names: blocks powers of two, flags False, then True. If a message shows that a guess was wrong, other types of
 the parameters in the lines that it names are tried, as long as the compiler gets further. A kernel counts as
 compiled if one guess compiles.
@@ -72,10 +73,12 @@ class Kernel:
         self.typed = {n for n in self.params if re.match(r"tl\.(u?int|float|bfloat)\d+$", text[n])}
         self.constant = {n for n in self.params if "constexpr" in text[n]}
         defaults = a.defaults
-        self.descriptors = {node.func.value.id for node in ast.walk(function)
-                            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and
-                            isinstance(node.func.value, ast.Name) and node.func.attr in ("load", "store") and
-                            node.func.value.id in self.params}
+        self.descriptors = {}  # tensor descriptors -> number of dimensions
+        for node in ast.walk(function):
+            if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("load", "store") and
+                    isinstance(node.func.value, ast.Name) and node.func.value.id in self.params and node.args):
+                self.descriptors[node.func.value.id] = len(node.args[0].elts) if isinstance(node.args[0], (ast.List, ast.Tuple)) else 1
+        self.blocks = {}  # descriptor -> its block in host code
         self.texts = {}  # constant -> the first value that it is compared with
         for node in ast.walk(function):
             if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and isinstance(node.comparators[0], ast.Name):
@@ -130,12 +133,25 @@ class Kernel:
         pointers, integers = self.pointers(functions)
         types = {}
         for n in self.params:
-            if n in self.constant or n in self.typed:
+            if n in self.constant or n in self.typed or n in self.descriptors:
                 continue
             if n in pointers:
                 types[n] = "*i64" if n in integers else "*f32"
             else:
                 types[n] = "f32" if FLOATS.match(n) else "i32"
+        return types
+
+    def descriptor_types(self, constants):
+        """Sizes of blocks that are neither numbers nor values of constants are left to the pre_hook."""
+        types = {}
+        for n, rank in self.descriptors.items():
+            block = ["?"] * rank
+            for i, e in enumerate(self.blocks.get(n, ())):
+                if isinstance(e, ast.Constant):
+                    block[i] = str(e.value)
+                elif isinstance(e, ast.Name) and e.id in constants:
+                    block[i] = constants[e.id]
+            types[n] = f"tensordesc[f32,{'x'.join(block)}]"
         return types
 
     def constants(self, flag, block):
@@ -177,6 +193,34 @@ class Kernel:
         return values
 
 
+def block_of(call):
+    """The block in TensorDescriptor(x, shape, strides, block) or TensorDescriptor.from_tensor(x, block); None: another call."""
+    text = ast.unparse(call.func)
+    if not text.endswith(("TensorDescriptor", "TensorDescriptor.from_tensor")):
+        return None
+    named = [k.value for k in call.keywords if k.arg == "block_shape"]
+    at = 1 if text.endswith("from_tensor") else 3
+    block = named[0] if named else call.args[at] if len(call.args) > at else None
+    return block.elts if isinstance(block, (ast.List, ast.Tuple)) else None
+
+
+def find_blocks(tree, functions):
+    """Gives the descriptors of kernels the blocks of the host's variables that a launch passes for them."""
+    for host in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        made, launches = {}, []
+        for node in ast.walk(host):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name):
+                made[node.targets[0].id] = block_of(node.value)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name):
+                launches.append(node)
+        for node in launches:
+            kernel = functions.get(node.func.value.id)
+            passed = dict(zip(kernel.params, node.args)) | {k.arg: k.value for k in node.keywords if k.arg} if kernel else {}
+            for n, value in passed.items():
+                if n in kernel.descriptors and isinstance(value, ast.Name) and made.get(value.id):
+                    kernel.blocks[n] = made[value.id]
+
+
 def kernels_of(path):
     """The functions of a file, which of them are kernels, and which become element-wise kernels."""
     tree = ast.parse(open(path).read())
@@ -193,6 +237,7 @@ def kernels_of(path):
                         pointwise[node.name] = d
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name):
             launched.add(node.func.value.id)
+    find_blocks(tree, functions)
     return functions, {n for n in functions if n in launched or n in decorated}, pointwise
 
 
@@ -283,7 +328,7 @@ class Guesser:
                         self.made_of.setdefault(n, set()).update(names_of(node.value))
 
     def attempt(self, types, constants, emit="tile"):
-        return Attempt(self.survey, self.path, self.name, types, constants, emit)
+        return Attempt(self.survey, self.path, self.name, types | self.kernel.descriptor_types(constants), constants, emit)
 
     def suspects(self, attempt):
         """Parameters that the lines of the messages depend on, the nearest first."""
@@ -343,8 +388,6 @@ class Guesser:
 
 def compile_kernel(survey, path, name, kernel, functions):
     """None, or why it does not compile."""
-    if kernel.descriptors:
-        return f"`{sorted(kernel.descriptors)[0]}` is a tensor descriptor"
     guesser, best = Guesser(survey, path, name, kernel, functions), None
     for flag in ("False", "True"):
         for block in (64, 16, 1024):

@@ -121,6 +121,16 @@ START_TEST(products_as_others_write_them) {
            "        y = tl.load_tensor_descriptor(db, [k, tl.program_id(1) * BN])\n"
            "        acc = tl.dot(x, y, acc=acc)\n",
       NULL, "BM=m:M BN=n:N BK=k+:K | dot loop");
+  // As parameters: their sizes have no names.
+  check_extents(HEAD "def f(a: tensordesc[f16, [BM, BK]], b: tensordesc[f16, [BN, BK]],\n"
+                     "      c: tensordesc[f16, [BM, BN]], K, BM: tl.constexpr, BN: tl.constexpr, "
+                     "BK: tl.constexpr):\n"
+                     "    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+                     "    i, j = tl.program_id(0) * BM, tl.program_id(1) * BN\n"
+                     "    for k in range(0, K, BK):\n"
+                     "        acc = tl.dot(a.load([i, k]), b.load([j, k]).T, acc=acc)\n"
+                     "    c.store([i, j], acc)\n",
+                NULL, "BM=m BN=n BK=k+:K | dot loop");
 }
 END_TEST
 

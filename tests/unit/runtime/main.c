@@ -22,6 +22,7 @@ int main(void) {
   srunner_add_suite(r, suite_pack());
   srunner_add_suite(r, suite_pack_function());
   srunner_add_suite(r, suite_pack_maps());
+  srunner_add_suite(r, suite_pack_descriptors());
   srunner_run_all(r, CK_ENV);
   int failed = srunner_ntests_failed(r);
   srunner_free(r);

@@ -19,5 +19,6 @@ Suite *suite_cache(void);
 Suite *suite_pack(void);
 Suite *suite_pack_function(void);
 Suite *suite_pack_maps(void);
+Suite *suite_pack_descriptors(void);
 
 #endif
