@@ -52,6 +52,8 @@ void kernel_info_write(const struct kernel_info *info, struct json_writer *w) {
   json_end_array(w);
   json_key(w, "producer_warps");
   json_int(w, info->producer_warps);
+  json_key(w, "launch_pdl");
+  json_bool(w, info->launch_pdl);
   json_key(w, "maps");
   kernel_maps_write(info, w);
   json_end_object(w);
@@ -128,7 +130,8 @@ bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info 
       !read_u32(j, "num_warps", &info.num_warps) || !read_u32(j, "num_stages", &info.num_stages) ||
       !read_u32(j, "shared_bytes", &info.shared_bytes) ||
       !read_bool(j, "uses_collectives", &info.uses_collectives) ||
-      !read_u32(j, "producer_warps", &info.producer_warps) || !maps || !params ||
+      !read_u32(j, "producer_warps", &info.producer_warps) ||
+      !read_bool(j, "launch_pdl", &info.launch_pdl) || !maps || !params ||
       params->kind != JSON_ARRAY || params->count > MAX_PARAMS)
     return false;
   info.param_count = (uint32_t)params->count;

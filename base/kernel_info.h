@@ -52,6 +52,9 @@ struct kernel_info {
   uint32_t num_warps;
   uint32_t producer_warps; // further warps of a CTA, behind the num_warps that compute
   uint32_t num_stages;
+  // Launched with programmatic stream serialization: it may begin while the kernel in front of it
+  // in the stream runs, and waits itself (griddepcontrol.wait).
+  bool launch_pdl;
   uint32_t shared_bytes; // dynamic shared memory per CTA
   bool uses_collectives; // cpu: threads must run as fibers (barriers, shuffles, shared memory)
   uint32_t param_count;

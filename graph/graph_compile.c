@@ -19,6 +19,7 @@ static struct program *plan_regions(struct graph *g, struct regions *r,
   p->arena = g->arena;
   p->graph = g;
   p->regions = r;
+  p->launch_pdl = plan_has_pdl(o);
   for (size_t i = 0; done && i < r->list.len; i++)
     done = plan_region(p, r->list.at[i], o);
   return done && plan_zeros(p, o) ? p : NULL;

@@ -64,7 +64,7 @@ struct config {
   struct config *next;
   const struct target *target;
   uint32_t num_warps, num_stages, max_registers; // 0: default
-  bool check;
+  bool check, launch_pdl;
   const char **constants; // by declared parameter; NULL: not set
   const char **folders;   // in which imported modules are looked for
   size_t folder_count;

@@ -163,7 +163,7 @@ const char *tile_kernel_param_name(tile_kernel *k, const tile_arg *args, size_t 
 // ---- the public calls ----
 
 static tile_status launch_spec(tile_kernel *k, struct jit_spec *spec, tile_stream *stream,
-                               tile_grid grid, const tile_arg *args) {
+                               tile_grid grid, const tile_arg *args, unsigned flags) {
   struct module *m;
   tile_status s = jit_spec_module(k, spec, &m);
   if (s != TILE_OK)
@@ -176,7 +176,8 @@ static tile_status launch_spec(tile_kernel *k, struct jit_spec *spec, tile_strea
     arg_store(&args[spec->arg_of_param[i]], &values[i]);
     pointers[i] = &values[i];
   }
-  return module_launch(m, stream, grid, pointers, spec->config->check);
+  return module_launch(m, stream, grid, pointers,
+                       flags | (spec->config->check ? LAUNCH_CHECKED : 0));
 }
 
 // A launch on the CPU failed: an access faulted, or threads diverged. Runs it again with checks,
@@ -193,7 +194,7 @@ static tile_status launch_checked(tile_kernel *k, const struct config *failed, t
     s = jit_find_or_build(k, c, &key, NULL, &spec);
   if (s == TILE_OK) {
     device_quiet(k->device, true);
-    s = launch_spec(k, spec, stream, grid, args);
+    s = launch_spec(k, spec, stream, grid, args, 0);
     device_quiet(k->device, false);
   }
   return s == TILE_CHECK_FAILED ? s : status_set(TILE_LAUNCH_FAILED, "%s", message);
@@ -201,12 +202,18 @@ static tile_status launch_checked(tile_kernel *k, const struct config *failed, t
 
 tile_status tile_launch(tile_kernel *k, tile_stream *stream, tile_grid grid, const tile_arg *args,
                         size_t arg_count) {
+  return tile_launch_with(k, stream, grid, args, arg_count, NULL);
+}
+
+tile_status tile_launch_with(tile_kernel *k, tile_stream *stream, tile_grid grid,
+                             const tile_arg *args, size_t arg_count,
+                             const tile_launch_options *options) {
   if (!k)
     return status_set(TILE_INVALID_ARGUMENT, "tile_launch: the kernel is NULL");
   struct jit_spec *spec;
   tile_status s = specialise(k, args, arg_count, NULL, &spec);
   if (s == TILE_OK)
-    s = launch_spec(k, spec, stream, grid, args);
+    s = launch_spec(k, spec, stream, grid, args, launch_flags_of(options));
   if (s == TILE_LAUNCH_FAILED && device_is_cpu(k->device) && !spec->config->check)
     s = launch_checked(k, spec->config, stream, grid, args, arg_count);
   return s;

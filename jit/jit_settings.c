@@ -12,6 +12,7 @@ struct config *jit_config_create(struct arena *a, const struct config *from, siz
     c->num_stages = from->num_stages;
     c->max_registers = from->max_registers;
     c->check = from->check;
+    c->launch_pdl = from->launch_pdl;
   }
   c->constants = arena_array(a, const char *, declared + 1);
   for (size_t i = 0; from && i < declared; i++)
@@ -28,7 +29,7 @@ static bool same_text(const char *a, const char *b) {
 static bool same_config(const tile_kernel *k, const struct config *a, const struct config *b) {
   if (a->target != b->target || a->num_warps != b->num_warps || a->num_stages != b->num_stages ||
       a->max_registers != b->max_registers || a->check != b->check ||
-      a->is_complete != b->is_complete)
+      a->launch_pdl != b->launch_pdl || a->is_complete != b->is_complete)
     return false;
   for (size_t i = 0; i < k->declared_count; i++)
     if (!same_text(a->constants[i], b->constants[i]))
@@ -203,6 +204,14 @@ tile_status tile_kernel_set_max_registers(tile_kernel *k, unsigned max_registers
                       max_registers);
   struct config c = *atomic_load(&k->config);
   c.max_registers = max_registers;
+  return change(k, &c, k->declared_count, NULL);
+}
+
+tile_status tile_kernel_set_launch_pdl(tile_kernel *k, int on) {
+  if (!k)
+    return no_kernel("tile_kernel_set_launch_pdl");
+  struct config c = *atomic_load(&k->config);
+  c.launch_pdl = on != 0;
   return change(k, &c, k->declared_count, NULL);
 }
 

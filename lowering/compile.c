@@ -152,12 +152,20 @@ static void limit_registers(struct session *s) {
                                     attr_i32(s->c, (int32_t)s->request->max_registers));
 }
 
+static void ask_for_pdl(struct session *s) {
+  if (s->request->launch_pdl && target_has_pdl(s->request->target))
+    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
+                                    mlirStringRefCreateFromCString("tilegpu.launch_pdl"),
+                                    mlirUnitAttrGet(s->c->mlir));
+}
+
 // A default number of stages that does not fit in shared memory is reduced.
 static bool run_passes(struct session *s, const struct pass_options *options, bool *ret_stopped) {
   uint32_t refused = 0, fewer = 0;
   bool ok = false;
   ir_walk(mlirModuleGetOperation(s->module), find_loop, s);
   limit_registers(s);
+  ask_for_pdl(s);
   if (!s->may_take_fewer_stages || !s->has_loop)
     return run_passes_once(s, options, 0, NULL, ret_stopped) && no_errors(s);
   while ((fewer = try_passes(s, options, refused, ret_stopped, &ok)) != 0) {

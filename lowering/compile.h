@@ -30,9 +30,11 @@ struct compile_request {
   const struct target *target;
   uint32_t num_warps, num_stages; // 0: default (4, 3)
   uint32_t max_registers;         // GPUs: a bound per thread; 0: none
-  enum emit_kind emit;            // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
-  bool check;                     // cpu: check every access (tile_cpu_check)
-  bool debug;                     // device_assert is kept (as with --check)
+  // Programmatic dependent launch; ignored by targets without it (target_has_pdl).
+  bool launch_pdl;
+  enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
+  bool check;          // cpu: check every access (tile_cpu_check)
+  bool debug;          // device_assert is kept (as with --check)
   struct pass_options passes;
   struct strbuf *static_print; // where static_print writes; NULL: nowhere
   // Folders to search for imported modules, besides the source's own.

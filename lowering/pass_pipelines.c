@@ -45,15 +45,14 @@ static const enum pass_id whole[] = {
     PASS_spill_to_shared,
     PASS_allocate_shared,
     PASS_insert_barriers,
+    PASS_insert_grid_dependencies,
     PASS_check_resources,
 };
 
 // For IR that has layouts: it went through the passes before, or was written by hand.
 static const enum pass_id shared_memory[] = {
-    PASS_spill_to_shared,
-    PASS_allocate_shared,
-    PASS_insert_barriers,
-    PASS_check_resources,
+    PASS_spill_to_shared,          PASS_allocate_shared, PASS_insert_barriers,
+    PASS_insert_grid_dependencies, PASS_check_resources,
 };
 
 const enum pass_id *pipeline_passes(enum pipeline_id id, size_t *ret_count) {

@@ -19,6 +19,9 @@ struct target {
   const struct target_hooks *hooks; // emission; lowering/llvm/emit.h
 };
 
+// Programmatic dependent launch: griddepcontrol, and the launch attribute.
+static inline bool target_has_pdl(const struct target *t) { return t->sm >= 90; }
+
 // NULL when unknown. `names` lists all, NULL-terminated.
 const struct target *target_find(struct str name);
 const char *const *target_names(void);

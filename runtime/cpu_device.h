@@ -123,7 +123,7 @@ struct cpu_buffer cpu_buffer_remove(struct cpu_device *d, size_t i);
 
 // ---- cpu_launch.c ----
 tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
-                           bool check);
+                           unsigned flags);
 
 // ---- cpu_cta.c ----
 // Runs CTA number `index` of `launch` (struct cpu_launch) on thread `worker` of the pool.

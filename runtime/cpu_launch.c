@@ -56,9 +56,10 @@ static tile_status start_workers(struct cpu_device *d) {
 }
 
 tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
-                           bool check) {
+                           unsigned flags) {
   (void)stream; // all earlier calls have finished
   struct cpu_device *d = cpu_of(m->device);
+  bool check = flags & LAUNCH_CHECKED;
   uint64_t count = 0;
   tile_status s = check_grid(m->info, grid, &count);
   if (s == TILE_OK && m->info->shared_bytes > CPU_SHARED_LIMIT)

@@ -70,7 +70,26 @@
   X(tensor_map_encode, cuTensorMapEncodeTiled,                                                     \
     (void *map, int type, unsigned rank, void *address, const uint64_t *sizes,                     \
      const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,                \
-     int interleave, int swizzle, int promotion, int fill))
+     int interleave, int swizzle, int promotion, int fill))                                        \
+  X(launch_ex, cuLaunchKernelEx,                                                                   \
+    (const struct cuda_launch_config *config, void *function, void **params, void **extra))
+
+// CUlaunchAttribute and CUlaunchConfig.
+struct cuda_launch_attribute {
+  int id; // enum CUDA_LAUNCH_...
+  int zero;
+  union {
+    int is_allowed; // CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION
+    uint64_t bytes[8];
+  } value;
+};
+
+struct cuda_launch_config {
+  unsigned grid[3], block[3], shared_bytes;
+  void *stream;
+  struct cuda_launch_attribute *attributes;
+  unsigned attribute_count;
+};
 
 struct cuda_api {
 #define X(field, symbol, params) int(*field) params;
@@ -128,6 +147,11 @@ enum {
 enum { CUDA_CAPTURE_THREAD = 1 };  // of cuStreamBeginCapture: does not affect other threads
 enum { CUDA_CAPTURE_RELAXED = 2 }; // of cuThreadExchangeStreamCaptureMode
 enum { CUDA_LINK_PTX = 1 };        // of cuLinkAddData
+// Of cuLaunchKernelEx: the kernel may begin before the kernel in front of it in the stream has
+// ended; its griddepcontrol.wait waits for that.
+enum { CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
+// The first driver whose stream captures keep that order as an edge of the graph.
+enum { CUDA_PROGRAMMATIC_EDGES = 12030 };
 enum {
   CUDA_MAP_PROMOTE_256 = 3
 }; // of cuTensorMapEncodeTiled: bytes that a miss loads to L2: the rows of a block are read whole

@@ -43,6 +43,16 @@ static const char *target_for(int major, int minor) {
   return sm >= 80 ? "sm_80" : NULL;
 }
 
+// Programmatic dependent launch; launches ignore the request for it where it is missing.
+static tile_status read_pdl(struct cuda_device *c) {
+  int version = 0;
+  if (!c->api.launch_ex || c->base.capability < 90)
+    return TILE_OK;
+  CUDA_TRY(&c->api, driver_version, (&version));
+  c->has_pdl = version >= CUDA_PROGRAMMATIC_EDGES;
+  return TILE_OK;
+}
+
 static tile_status read_limits(struct cuda_device *c) {
   int major, minor, grid[3];
   const struct {
@@ -68,7 +78,7 @@ static tile_status read_limits(struct cuda_device *c) {
                       major, minor);
   snprintf(c->base.target, sizeof c->base.target, "%s", target);
   c->base.capability = (unsigned)(major * 10 + minor);
-  return TILE_OK;
+  return read_pdl(c);
 }
 
 static const struct device_ops cuda_ops;

@@ -14,6 +14,7 @@ struct cuda_device {
   bool owns_context; // retained by this device and released by it; else the caller's
   int shared_limit;
   unsigned max_grid[3];
+  bool has_pdl; // GPU and driver have programmatic dependent launch
 };
 
 static inline struct cuda_device *cuda_of(tile_device *d) { return (struct cuda_device *)d; }
@@ -36,7 +37,7 @@ tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, enum ass
                           void **ret_code, size_t *ret_size);
 tile_status cuda_resources(struct module *m, int *ret_registers, int *ret_local_bytes);
 tile_status cuda_launch(struct module *m, void *stream, tile_grid g, void *const *values,
-                        bool check);
+                        unsigned flags);
 // cuda_tensor_map.c: a map_encode_fn; the device is a struct cuda_device.
 tile_status cuda_map_encode(void *device, const struct launch_map *map, struct map_bytes *ret);
 tile_status cuda_record_begin(tile_device *d, void *stream);

@@ -154,18 +154,49 @@ static tile_status grid_too_large(struct cuda_device *c, const struct kernel_inf
                     "xyz"[axis], asked, c -> max_grid[axis]);
 }
 
+// A launch: its module, stream and grid, with the flags of module_launch.
+struct launch_request {
+  struct module *m;
+  void *stream;
+  tile_grid grid;
+  unsigned flags;
+};
+
+static bool is_early(const struct launch_request *l) {
+  return l->m->info->launch_pdl && cuda_of(l->m->device)->has_pdl && !(l->flags & LAUNCH_IN_ORDER);
+}
+
+// Programmatic stream serialization: the kernel may begin while the one in front of it runs.
+static int launch_early(const struct launch_request *l, void **params) {
+  struct cuda_launch_attribute attribute = {.id = CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION,
+                                            .value.is_allowed = 1};
+  const struct cuda_launch_config config = {
+      .grid = {l->grid.x, l->grid.y, l->grid.z},
+      .block = {kernel_info_threads(l->m->info), 1, 1},
+      .shared_bytes = l->m->info->shared_bytes,
+      .stream = l->stream,
+      .attributes = &attribute,
+      .attribute_count = 1,
+  };
+  return cuda_of(l->m->device)->api.launch_ex(&config, l->m->function, params, NULL);
+}
+
 // The driver only reads the values through the pointers; its prototype lacks const.
-static int launch_function(struct module *m, void *stream, tile_grid g, void *const *values) {
-  struct cuda_device *c = cuda_of(m->device);
+static int launch_function(const struct launch_request *l, void *const *values) {
+  struct cuda_device *c = cuda_of(l->m->device);
+  const struct kernel_info *info = l->m->info;
   void **params;
   memcpy(&params, &values, sizeof params);
-  return c->api.launch(m->function, g.x, g.y, g.z, kernel_info_threads(m->info), 1, 1,
-                       m->info->shared_bytes, stream, params, NULL);
+  if (is_early(l))
+    return launch_early(l, params);
+  return c->api.launch(l->m->function, l->grid.x, l->grid.y, l->grid.z, kernel_info_threads(info),
+                       1, 1, info->shared_bytes, l->stream, params, NULL);
 }
 
 // With the tensor maps behind the arguments. The driver copies all of them.
-static tile_status launch_with_maps(struct module *m, void *stream, tile_grid g,
-                                    void *const *values, int *ret_result) {
+static tile_status launch_with_maps(const struct launch_request *l, void *const *values,
+                                    int *ret_result) {
+  struct module *m = l->m;
   const struct kernel_info *info = m->info;
   struct map_bytes maps[KERNEL_MAX_MAPS];
   void *params[MAX_MAP_KERNEL_PARAMS + KERNEL_MAX_MAPS];
@@ -176,29 +207,29 @@ static tile_status launch_with_maps(struct module *m, void *stream, tile_grid g,
   memcpy(params, values, info->param_count * sizeof *params);
   for (uint32_t i = 0; i < info->map_count; i++)
     params[info->param_count + i] = &maps[i];
-  *ret_result = launch_function(m, stream, g, params);
+  *ret_result = launch_function(l, params);
   return TILE_OK;
 }
 
 tile_status cuda_launch(struct module *m, void *stream, tile_grid g, void *const *values,
-                        bool check) {
+                        unsigned flags) {
   struct cuda_device *c = cuda_of(m->device);
   const struct kernel_info *info = m->info;
-  (void)check; // the CPU executor's checks
+  const struct launch_request l = {m, stream, g, flags};
   if (g.x > c->max_grid[0] || g.y > c->max_grid[1] || g.z > c->max_grid[2])
     return grid_too_large(c, info, g);
   CUDA_ENTER(c);
   int result = 0;
   tile_status s = TILE_OK;
   if (info->map_count)
-    s = launch_with_maps(m, stream, g, values, &result);
+    s = launch_with_maps(&l, values, &result);
   else
-    result = launch_function(m, stream, g, values);
+    result = launch_function(&l, values);
   if (s != TILE_OK)
     return s;
   if (result == 0)
     return TILE_OK;
-  s = cuda_failure(&c->api, CUDA_CALL_launch, result);
+  s = cuda_failure(&c->api, is_early(&l) ? CUDA_CALL_launch_ex : CUDA_CALL_launch, result);
   return status_set(s, "launch of `%s`: %s", info->name, tile_error_message());
 }
 

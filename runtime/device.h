@@ -39,7 +39,7 @@ struct device_ops {
   tile_status (*staging_alloc)(tile_device *d, size_t size, void **ret);
   void (*staging_free)(tile_device *d, void *p);
   tile_status (*launch)(struct module *m, void *stream, tile_grid grid, void *const *values,
-                        bool check);
+                        unsigned flags); // enum launch_flags
   tile_status (*resources)(struct module *m, int *ret_registers, int *ret_local_bytes);
   // NULL where launches cannot be checked, or where the driver prints.
   size_t (*violations)(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
@@ -75,7 +75,7 @@ struct tile_stream {
 
 // Records one operation of a stream that is being recorded (runtime/replay.c).
 tile_status record_launch(struct recording *r, struct module *m, tile_grid grid,
-                          void *const *values, bool check);
+                          void *const *values, unsigned flags);
 tile_status record_fill(struct recording *r, void *to, int byte, size_t size);
 tile_status record_copy(struct recording *r, void *to, const void *from, size_t size);
 void recording_destroy(struct recording *r); // accepts NULL

@@ -76,8 +76,8 @@ void module_destroy(struct module *m) {
 }
 
 tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
-                          void *const *values, bool check) {
-  assert(!check || device_checks(m->device));
+                          void *const *values, unsigned flags) {
+  assert(!(flags & LAUNCH_CHECKED) || device_checks(m->device));
   if (stream && stream->device != m->device)
     return status_set(TILE_INVALID_ARGUMENT, "launch of `%s`: the stream belongs to another device",
                       m->info->name);
@@ -88,8 +88,8 @@ tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
     debug_log(DEBUG_LAUNCH, "%s grid (%u, %u, %u) warps %u shared %u", m->info->name, grid.x,
               grid.y, grid.z, kernel_info_threads(m->info) / 32, m->info->shared_bytes);
   if (stream && stream->recording)
-    return record_launch(stream->recording, m, grid, values, check);
-  return m->device->ops->launch(m, stream ? stream->handle : NULL, grid, values, check);
+    return record_launch(stream->recording, m, grid, values, flags);
+  return m->device->ops->launch(m, stream ? stream->handle : NULL, grid, values, flags);
 }
 
 tile_status module_resources(struct module *m, int *ret_registers, int *ret_local_bytes) {

@@ -79,6 +79,7 @@ struct pack_code {
   uint32_t shared_bytes;
   uint32_t registers, spill_stores; // PACK_UNKNOWN
   uint32_t producer_warps;
+  bool launch_pdl;
   const char *maps; // as JSON; NULL: none
   struct str bytes; // PTX without its final NUL
 };

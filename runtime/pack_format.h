@@ -10,7 +10,8 @@
 #define PACK_MAGIC "TILEPACK"
 
 enum {
-  // 1: no code has tensor maps or producer warps; 2: no parameter is a tensor descriptor
+  // 1: no code has tensor maps or producer warps; 2: no parameter is a tensor descriptor, and no code
+  // has launch_pdl
   PACK_VERSION = 3,
   PACK_ALIGN = 64,
   PACK_MAX_PARAMS = 256, // of one kernel
@@ -93,7 +94,8 @@ enum {
   PACK_CODE_REGISTERS = 24,    // u32, ~0: not known
   PACK_CODE_SPILL_STORES = 28, // u32, ~0: not known
   PACK_CODE_MAPS = 32,         // text: its tensor maps as JSON (base/kernel_info.h); 0: none
-  PACK_CODE_PRODUCERS = 36,    // u32: warps behind those of the variant
+  PACK_CODE_PRODUCERS = 36,    // u16: warps behind those of the variant
+  PACK_CODE_FLAGS = 38,        // u16: enum pack_code_flags
   PACK_CODE_OFFSET = 40,       // u64, a multiple of 64
   PACK_CODE_SIZE = 48,         // u64; PTX with its final NUL
   PACK_CODE_SHA = 56,          // SHA-256 of the code
@@ -101,8 +103,11 @@ enum {
 
 enum pack_format { PACK_PTX = 1, PACK_CUBIN = 2 };
 
+enum pack_code_flags { PACK_LAUNCH_PDL = 1 }; // kernel_info.launch_pdl
+
 #define PACK_UNKNOWN 0xffffffffu
 
+static inline uint32_t pack_u16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
 static inline uint32_t pack_u32(const uint8_t *p) {
   return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }

@@ -202,7 +202,8 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
       .target = pack_text(p, pack_u32(c + PACK_CODE_TARGET)),
       .num_warps = pack_u32(pack_entry(p, PACK_VARIANTS, v->index) + PACK_VARIANT_NUM_WARPS),
       .shared_bytes = pack_u32(c + PACK_CODE_SHARED),
-      .producer_warps = pack_u32(c + PACK_CODE_PRODUCERS),
+      .producer_warps = pack_u16(c + PACK_CODE_PRODUCERS),
+      .launch_pdl = pack_u16(c + PACK_CODE_FLAGS) & PACK_LAUNCH_PDL,
   };
   if (!take_params(f, v))
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
@@ -311,6 +312,12 @@ static tile_status choose(tile_function *f, const char *call, const tile_arg **a
 
 tile_status tile_function_launch(tile_function *f, tile_stream *stream, tile_grid grid,
                                  const tile_arg *args, size_t arg_count) {
+  return tile_function_launch_with(f, stream, grid, args, arg_count, NULL);
+}
+
+tile_status tile_function_launch_with(tile_function *f, tile_stream *stream, tile_grid grid,
+                                      const tile_arg *args, size_t arg_count,
+                                      const tile_launch_options *options) {
   struct variant *v;
   struct module *m;
   tile_arg flat[PACK_MAX_PARAMS];
@@ -330,7 +337,8 @@ tile_status tile_function_launch(tile_function *f, tile_stream *stream, tile_gri
     pointers[n] = &values[n];
     n++;
   }
-  return module_launch(m, stream, grid, pointers, f->checks);
+  return module_launch(m, stream, grid, pointers,
+                       launch_flags_of(options) | (f->checks ? LAUNCH_CHECKED : 0));
 }
 
 tile_status tile_function_set_check(tile_function *f, int on) {

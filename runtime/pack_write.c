@@ -15,6 +15,11 @@ static void need_version(struct writer *w, uint32_t version) {
   w->version = w->version > version ? w->version : version;
 }
 
+static void put_u16(struct strbuf *b, uint32_t v) {
+  strbuf_putc(b, (char)v);
+  strbuf_putc(b, (char)(v >> 8));
+}
+
 static void put_u32(struct strbuf *b, uint32_t v) {
   char bytes[4] = {(char)v, (char)(v >> 8), (char)(v >> 16), (char)(v >> 24)};
   strbuf_put(b, bytes, sizeof bytes);
@@ -56,8 +61,11 @@ static void add_code(struct writer *w, const struct pack_code *c) {
   put_u32(b, c->spill_stores);
   if (c->maps || c->producer_warps)
     need_version(w, 2);
+  if (c->launch_pdl)
+    need_version(w, PACK_VERSION);
   put_u32(b, c->maps ? text(w, c->maps) : 0);
-  put_u32(b, c->producer_warps);
+  put_u16(b, c->producer_warps);
+  put_u16(b, c->launch_pdl ? PACK_LAUNCH_PDL : 0);
   put_zeros(&w->codes, aligned(w->codes.len) - w->codes.len);
   size_t at = w->codes.len;
   strbuf_put(&w->codes, c->bytes.ptr, c->bytes.len);

@@ -16,7 +16,7 @@ struct record {
   tile_grid grid;
   uint64_t *values; // of the parameters, each in its own 8-byte word
   void **pointers;  // to the values
-  bool check;
+  unsigned flags;   // of the launch
   void *to;
   const void *from;
   int byte;
@@ -66,8 +66,8 @@ static tile_status push(struct recording *r, struct record record) {
 }
 
 tile_status record_launch(struct recording *recording, struct module *m, tile_grid grid,
-                          void *const *values, bool check) {
-  struct record r = {.kind = RECORD_LAUNCH, .module = m, .grid = grid, .check = check};
+                          void *const *values, unsigned flags) {
+  struct record r = {.kind = RECORD_LAUNCH, .module = m, .grid = grid, .flags = flags};
   r.values = memory_zeroed(m->info->param_count + 1, sizeof *r.values);
   r.pointers = memory_zeroed(m->info->param_count + 1, sizeof *r.pointers);
   if (!r.values || !r.pointers) {
@@ -94,7 +94,7 @@ tile_status record_copy(struct recording *r, void *to, const void *from, size_t 
 
 static tile_status run_record(tile_device *d, const struct record *r, void *stream) {
   switch (r->kind) {
-  case RECORD_LAUNCH: return d->ops->launch(r->module, stream, r->grid, r->pointers, r->check);
+  case RECORD_LAUNCH: return d->ops->launch(r->module, stream, r->grid, r->pointers, r->flags);
   case RECORD_FILL: return d->ops->fill(d, stream, r->to, r->byte, r->size);
   case RECORD_COPY: return d->ops->copy(d, COPY_ON_DEVICE, stream, r->to, r->from, r->size);
   }

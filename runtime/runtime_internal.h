@@ -24,17 +24,25 @@ enum assembly { ASSEMBLY_OPTIMIZED, ASSEMBLY_TIER1 };
 // TILE_COMPILE_ERROR with the assembler's log.
 tile_status module_assemble(tile_device *device, const char *ptx, size_t size, enum assembly how,
                             void **ret_code, size_t *ret_size);
-// Whether that PTX may be assembled apart from loading it: the driver then ignores setmaxnreg (C7504).
+// Whether that PTX may be assembled apart from loading it: the driver then ignores setmaxnreg
+// (C7504).
 bool module_may_be_apart(const char *ptx);
 // From CPU code that the caller keeps alive; calls `release(user)` when the module is destroyed.
 tile_status module_from_cpu(tile_device *device, cpu_kernel_fn fn, const struct kernel_info *info,
                             void (*release)(void *user), void *user, struct module **ret);
 void module_destroy(struct module *m);
 
-// `values[i]` points to the i-th run-time parameter's value in its own type. `check`: only on
-// devices with device_checks.
+enum launch_flags {
+  LAUNCH_CHECKED = 1,  // detect wrong accesses; only on devices with device_checks
+  LAUNCH_IN_ORDER = 2, // a kernel with launch_pdl begins after all earlier work of the stream, too
+};
+static inline unsigned launch_flags_of(const tile_launch_options *o) { // NULL: defaults
+  return o && o->in_order ? LAUNCH_IN_ORDER : 0;
+}
+// `values[i]` points to the i-th run-time parameter's value in its own type. `flags`: enum
+// launch_flags.
 tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
-                          void *const *values, bool check);
+                          void *const *values, unsigned flags);
 
 // Registers of a GPU kernel and its spilled bytes (local memory per thread); 0 on the CPU.
 tile_status module_resources(struct module *m, int *ret_registers, int *ret_local_bytes);

@@ -53,6 +53,7 @@ static bool compile_ptx(struct packing *pk, const struct graph_kernel *k, uint32
                               .target = pk->target,
                               .num_warps = k->num_warps,
                               .num_stages = k->num_stages,
+                              .launch_pdl = pk->program->launch_pdl,
                               .emit = EMIT_PTX,
                               .is_detached = true};
   return compile_kernel(a, pk->tool->diag, &r, ret);
@@ -76,6 +77,7 @@ static bool add_codes(struct packing *pk, const struct graph_kernel *k, uint32_t
                           .is_specific = str_ends(str_from(pk->target->name), "a"),
                           .shared_bytes = r.info.shared_bytes,
                           .producer_warps = r.info.producer_warps,
+                          .launch_pdl = r.info.launch_pdl,
                           .maps = kernel_maps_text(a, &r.info),
                           .registers = PACK_UNKNOWN,
                           .spill_stores = PACK_UNKNOWN,

@@ -258,6 +258,7 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
     return EXIT_USAGE;
   double start = clock_ms();
   struct program_options options = program_options_of(s->device);
+  options.no_pdl = t->o.no_pdl;
   s->program = program_compile(g, &options);
   if (!s->program)
     return tool_error_status(t);

@@ -180,7 +180,7 @@ static int emit_program(struct tool *t, struct graph *g) {
     graph_session_close(&s);
     return status;
   }
-  struct program_options options = {.target = target->name};
+  struct program_options options = {.target = target->name, .no_pdl = t->o.no_pdl};
   struct program *p = program_compile(g, &options);
   size_t count;
   if (!p || !graph_take_tunings(t, p, NULL, target->name, &count))

@@ -36,6 +36,8 @@ static bool apply_flag(struct tool *t, const struct given *g) {
   struct options *o = &t->o;
   switch (g->id) {
   case OPTION_NO_RESUME: o->no_resume = true; break;
+  case OPTION_LAUNCH_PDL: o->launch_pdl = true; break;
+  case OPTION_NO_PDL: o->no_pdl = true, o->no_pdl_at = g->where; break;
   case OPTION_NO_TUNINGS: o->no_tunings = true; break;
   case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
   case OPTION_VERIFY_EACH: o->passes.verify_each = true; break;
@@ -148,6 +150,8 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_SIGNATURE] = apply_word,
     [OPTION_GRID] = apply_word,
     [OPTION_NO_RESUME] = apply_flag,
+    [OPTION_LAUNCH_PDL] = apply_flag,
+    [OPTION_NO_PDL] = apply_flag,
     [OPTION_NO_TUNINGS] = apply_flag,
     [OPTION_TIME_PASSES] = apply_flag,
     [OPTION_VERIFY_EACH] = apply_flag,

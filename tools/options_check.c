@@ -73,6 +73,9 @@ static bool check_graph(struct tool *t) {
   if (!o->graph && o->explain_fusion)
     return option_usage(t, o->explain_fusion_at, E0703, "`--explain-fusion` is of graphs",
                         "name the graph with `--graph FILE`");
+  if (!o->graph && o->no_pdl)
+    return option_usage(t, o->no_pdl_at, E0703, "`--no-pdl` is of graphs",
+                        "kernels have it with `--launch-pdl` only");
   if (!o->graph && o->keep_casts)
     return option_usage(t, o->keep_casts_at, E0703, "`--keep-casts` is of graphs",
                         "name the graph with `--graph FILE`");

@@ -108,6 +108,9 @@ struct options {
   struct pass_options passes;
   bool explain_perf, explain_fusion, json, diagnostics_json;
   struct span explain_fusion_at;
+  bool launch_pdl; // of kernels
+  bool no_pdl;     // with --graph
+  struct span no_pdl_at;
   bool keep_casts; // with --graph
   struct span keep_casts_at;
   bool max_autotune; // with --graph

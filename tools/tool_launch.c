@@ -89,6 +89,8 @@ static int open_kernel(struct tool *t, struct launch *l) {
     status = tile_kernel_set_stages(l->kernel, t->o.num_stages);
   if (status == TILE_OK && t->o.max_registers)
     status = tile_kernel_set_max_registers(l->kernel, t->o.max_registers);
+  if (status == TILE_OK && t->o.launch_pdl)
+    status = tile_kernel_set_launch_pdl(l->kernel, 1);
   if (status == TILE_OK && t->o.check)
     status = tile_kernel_set_check(l->kernel, 1);
   if (status == TILE_OK && t->o.target && !l->properties.is_cpu)

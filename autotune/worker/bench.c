@@ -212,7 +212,7 @@ static tile_status bind(struct bench *b, struct bench_candidate *c) {
 tile_status bench_launch(struct bench *b, struct bench_candidate *c) {
   tile_status s = c->is_bound ? TILE_OK : bind(b, c);
   c->is_bound = s == TILE_OK;
-  return s == TILE_OK ? module_launch(c->module, NULL, c->grid, c->values, false) : s;
+  return s == TILE_OK ? module_launch(c->module, NULL, c->grid, c->values, 0) : s;
 }
 
 bool bench_is_usable(struct bench *b) {

@@ -104,6 +104,7 @@ struct buffer *plan_counters(struct program *p, int64_t count);
 // The number of multiprocessors of the device, or of a typical one of the target.
 unsigned plan_multiprocessors(const struct program_options *o);
 bool plan_has_wgmma(const struct program_options *o); // products by warpgroups
+bool plan_has_pdl(const struct program_options *o);   // programmatic dependent launch
 bool plan_is_cpu(const struct program_options *o);
 
 // The smallest least * 2^i that is at least n, and not more than `most`.

@@ -18,6 +18,11 @@ bool plan_has_wgmma(const struct program_options *o) {
   return t && t->has_wgmma;
 }
 
+bool plan_has_pdl(const struct program_options *o) {
+  const struct target *t = o->target ? target_find(str_from(o->target)) : NULL;
+  return t && target_has_pdl(t) && !o->no_pdl;
+}
+
 bool plan_is_cpu(const struct program_options *o) {
   return o->target && str_is(str_from(o->target), "cpu");
 }

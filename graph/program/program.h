@@ -104,6 +104,9 @@ struct program {
   // its counter to zero. Allocated for the whole run. NULL: not needed.
   struct buffer *counters;
   VEC(struct in_place) in_place; // outputs in the memory of inputs of the same launch
+  // Kernels are compiled and launched with launch_pdl (base/kernel_info.h), except behind work that
+  // is no kernel of this run.
+  bool launch_pdl;
   const struct expr *arena_bytes;
   const struct expr *eager_bytes; // peak of temporaries in eager execution, one result per operator
 };
@@ -112,6 +115,7 @@ struct program_options {
   const char *target;       // as in --target; blocks are chosen for it
   bool rounds, keeps_apart; // rounds: the graph keeps its casts
   unsigned multiprocessors; // of the device; 0: of a typical one of the target
+  bool no_pdl;              // kernels are not launched before the one in front has ended
   bool bounds_parts;        // products split along k may use at most
   int64_t parts_bytes;      // this much memory for partial results
 };

@@ -221,6 +221,13 @@ tile_status tile_program_record(tile_program *p, tile_stream *stream, uint64_t s
   return s;
 }
 
+tile_status tile_program_set_pdl(tile_program *p, int on) {
+  if (!p)
+    return null_argument("tile_program_set_pdl", "program");
+  program_set_pdl(p->loaded, on != 0);
+  return TILE_OK;
+}
+
 // ---- block sizes ----
 
 static void tell(void *user, const struct kernel_choice *c) {

@@ -43,6 +43,8 @@ static tile_status open_kernel(const struct loaded_program *l, const struct grap
       tile_kernel_from_source(l->device, file, k->source, strlen(k->source), k->name, ret);
   if (s == TILE_OK)
     jit_kernel_set_assembled_apart(*ret, true);
+  if (s == TILE_OK && l->p->launch_pdl)
+    s = tile_kernel_set_launch_pdl(*ret, 1);
   for (size_t i = 0; s == TILE_OK && i < k->constants.len; i++)
     s = tile_kernel_set_constant(*ret, k->constants.at[i].name, k->constants.at[i].value);
   if (s == TILE_OK && k->num_warps)

@@ -168,7 +168,8 @@ tile_status loaded_clear(struct loaded_program *l, tile_stream *stream,
 }
 
 tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
-                          const struct launch *launch) {
+                          const struct launch *launch, enum launch_order order,
+                          bool *ret_launches) {
   tile_arg args[LAUNCH_MOST_ARGS];
   unsigned grid[3] = {1, 1, 1};
   for (size_t i = 0; i < launch->args.len; i++) {
@@ -186,15 +187,21 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
     int64_t n = 1;
     if (launch->grid[d] && !loaded_size(l, launch->grid[d], &n))
       return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
-    if (n == 0)
+    if (n == 0) {
+      *ret_launches = false;
       return TILE_OK;
+    }
     grid[d] = (unsigned)n;
   }
   struct loaded_kernel *k = &l->kernels[launch->kernel->id];
   bool is_tier1 = k->tier1 && !atomic_load_explicit(&k->is_there, memory_order_acquire);
-  return tile_launch(is_tier1 ? k->tier1 : k->kernel, stream,
-                     (tile_grid){grid[0], grid[1], grid[2]}, args, launch->args.len);
+  const tile_launch_options options = {.in_order = l->is_in_order || order == LAUNCH_BEHIND_OTHERS};
+  *ret_launches = true;
+  return tile_launch_with(is_tier1 ? k->tier1 : k->kernel, stream,
+                          (tile_grid){grid[0], grid[1], grid[2]}, args, launch->args.len, &options);
 }
+
+void program_set_pdl(struct loaded_program *l, bool on) { l->is_in_order = !on; }
 
 tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view *inputs,
                              const struct tensor_view *outputs) {
@@ -225,13 +232,19 @@ static tile_status copy_outputs(struct loaded_program *l, tile_stream *stream,
   return s;
 }
 
+// The first launch follows work of others: a kernel among it may let ours begin without having
+// waited for its own predecessor, and only kernels of this run are known to wait.
 static tile_status run_launches(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
   tile_status s = copy_outputs(l, stream, BUFFER_INPUT);
+  enum launch_order order = LAUNCH_BEHIND_OTHERS;
   for (size_t i = 0; s == TILE_OK && i < l->p->launches.len; i++) {
     const struct launch *launch = &l->p->launches.at[i];
+    bool launches = false;
     s = loaded_clear(l, stream, launch);
+    order = launch->clears ? LAUNCH_BEHIND_OTHERS : order;
     if (s == TILE_OK)
-      s = loaded_launch(l, stream, seed, launch);
+      s = loaded_launch(l, stream, seed, launch, order, &launches);
+    order = launches ? LAUNCH_BEHIND_KERNEL : order;
   }
   return s == TILE_OK ? copy_outputs(l, stream, BUFFER_OUTPUT) : s;
 }

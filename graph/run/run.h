@@ -25,6 +25,9 @@ tile_status program_load(struct program *p, tile_device *device, struct loaded_p
 void program_unload(struct loaded_program *l);
 // Waits for the fully optimised code of all kernels.
 void program_await_best_code(struct loaded_program *l);
+// Whether later runs and recordings use programmatic dependent launch; only for programs that were
+// compiled for it. On after loading.
+void program_set_pdl(struct loaded_program *l, bool on);
 // Asynchronous on a GPU. Outputs are the caller's memory, with the annotated strides; entries for
 // None are ignored.
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,

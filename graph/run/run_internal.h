@@ -25,6 +25,7 @@ struct loaded_program {
   int64_t *sizes;                // of the graph's symbols
   char *arena;
   int64_t arena_bytes;
+  bool is_in_order;                    // launches begin when the one before has ended
   bool has_zeros;                      // the program's counters are zero
   struct recompilation *recompilation; // NULL: all code is fully optimised
   VEC(tile_kernel *) retired;          // replaced kernels, which recordings may still launch
@@ -33,11 +34,17 @@ struct loaded_program {
 // Prepares for launches or recording: sizes, memory, addresses.
 tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view *inputs,
                              const struct tensor_view *outputs);
-// Clears the launch's buffer if it has one; then the launch itself.
+// The order of a launch that follows what this thread has put into the stream.
+enum launch_order {
+  LAUNCH_BEHIND_OTHERS, // foreign work, a copy or memset: it begins when that has ended
+  LAUNCH_BEHIND_KERNEL, // a kernel of the same run: it may begin before that has ended
+};
+// Clears the launch's buffer if it has one; then the launch itself. *ret_launches is
+// false for an empty grid, which launches nothing.
 tile_status loaded_clear(struct loaded_program *l, tile_stream *stream,
                          const struct launch *launch);
 tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
-                          const struct launch *launch);
+                          const struct launch *launch, enum launch_order order, bool *ret_launches);
 // Likely arguments of such a launch. Returns how many.
 size_t launch_likely_args(const struct launch *l, tile_arg *args);
 // Opens and compiles the current version of the kernel and replaces the loaded one.

@@ -224,6 +224,7 @@ static tile_status run(struct tuning *t, uint64_t seed) {
   t->left = p->kernels.len;
   for (size_t i = 0; s == TILE_OK && i < p->launches.len; i++) {
     const struct launch *launch = &p->launches.at[i];
+    bool launches = false;
     s = loaded_clear(t->l, t->stream, launch);
     if (s == TILE_OK && !met[launch->kernel->id]) {
       met[launch->kernel->id] = true;
@@ -231,7 +232,7 @@ static tile_status run(struct tuning *t, uint64_t seed) {
       t->left--;
     }
     if (s == TILE_OK)
-      s = loaded_launch(t->l, t->stream, seed, launch);
+      s = loaded_launch(t->l, t->stream, seed, launch, LAUNCH_BEHIND_OTHERS, &launches);
   }
   if (s != TILE_OK) {
     tile_stream_synchronize(t->l->device, t->stream); // before the counters are cleared

@@ -170,6 +170,8 @@ static void write_launch(const struct c_writer *w, const struct launch *l) {
     strbuf_puts(w->out, ", 0, (size_t)(");
     c_print_size(w, l->clears->numel);
     strbuf_printf(w->out, " * %u));\n", dtype_bytes(l->clears->dtype));
+    if (w->p->launch_pdl)
+      strbuf_puts(w->out, "  order.in_order = 1;\n");
   }
   for (size_t i = 0; i < l->args.len; i++)
     write_argument(w, &l->args.at[i], i);
@@ -183,7 +185,7 @@ static void write_launch(const struct c_writer *w, const struct launch *l) {
       strbuf_puts(w->out, "1");
     strbuf_puts(w->out, ", ");
   }
-  strbuf_printf(w->out, "a, %zu);\n", l->args.len);
+  strbuf_printf(w->out, "a, %zu%s);\n", l->args.len, w->p->launch_pdl ? ", &order" : "");
 }
 
 static void write_source(const struct c_writer *w, const struct program_copy *c) {
@@ -220,31 +222,48 @@ static size_t most_arguments(const struct program *p) {
   return most;
 }
 
+static void write_launch_function(const struct c_writer *w) {
+  const char *n = w->m->name;
+  bool pdl = w->p->launch_pdl;
+  if (pdl)
+    strbuf_puts(w->out,
+                "/* Programmatic dependent launch, behind a kernel of the same run only. */\n");
+  strbuf_printf(w->out,
+                "static tile_status %s_launch(struct %s *program, int kernel, tile_stream *stream, "
+                "int64_t x,\n"
+                "    int64_t y, int64_t z, const tile_arg *args, size_t count%s) {\n"
+                "  tile_grid grid;\n"
+                "  tile_status status;\n"
+                "  if (x == 0 || y == 0 || z == 0)\n"
+                "    return TILE_OK;\n"
+                "  status = tile_grid_make(x, y, z, 0, &grid);\n",
+                n, n, pdl ? ", tile_launch_options *order" : "");
+  if (pdl)
+    strbuf_puts(w->out,
+                "  if (status == TILE_OK)\n"
+                "    status = tile_function_launch_with(program->functions[kernel], stream, grid, "
+                "args, count, order);\n"
+                "  order->in_order = 0;\n"
+                "  return status;\n}\n\n");
+  else
+    strbuf_puts(w->out,
+                "  return status == TILE_OK ? tile_function_launch(program->functions[kernel], "
+                "stream, grid, args, count)\n"
+                "                           : status;\n}\n\n");
+}
+
 static void write_run(const struct c_writer *w) {
   const char *n = w->m->name;
   if (w->p->launches.len)
-    strbuf_printf(
-        w->out,
-        "static tile_status %s_launch(struct %s *program, int kernel, tile_stream *stream, "
-        "int64_t x,\n"
-        "    int64_t y, int64_t z, const tile_arg *args, size_t count) {\n"
-        "  tile_grid grid;\n"
-        "  tile_status status;\n"
-        "  if (x == 0 || y == 0 || z == 0)\n"
-        "    return TILE_OK;\n"
-        "  status = tile_grid_make(x, y, z, 0, &grid);\n"
-        "  return status == TILE_OK ? tile_function_launch(program->functions[kernel], "
-        "stream, grid, args, count)\n"
-        "                           : status;\n"
-        "}\n\n",
-        n, n);
+    write_launch_function(w);
   strbuf_printf(w->out, "static tile_status %s_launches", n);
   c_run_parameters(w);
   strbuf_printf(
       w->out,
-      ") {\n  tile_arg a[%zu];\n  tile_status status = TILE_OK;\n  (void)a;\n  (void)seed;\n  "
+      ") {\n  tile_arg a[%zu];\n%s  tile_status status = TILE_OK;\n  (void)a;\n  (void)seed;\n%s  "
       "(void)inputs;\n  (void)outputs;\n%s",
-      most_arguments(w->p), c_is_dynamic(w->p) ? "  (void)sizes;\n" : "");
+      most_arguments(w->p), w->p->launch_pdl ? "  tile_launch_options order = {1};\n" : "",
+      w->p->launch_pdl ? "  (void)order;\n" : "", c_is_dynamic(w->p) ? "  (void)sizes;\n" : "");
   write_copies(w, BUFFER_INPUT);
   for (size_t i = 0; i < w->p->launches.len; i++)
     write_launch(w, &w->p->launches.at[i]);

@@ -53,6 +53,11 @@ TILE_API void tile_function_close(tile_function *function); /* accepts NULL */
  * count or type of arguments, or no specialisation accepts them. */
 TILE_API tile_status tile_function_launch(tile_function *function, tile_stream *stream,
                                           tile_grid grid, const tile_arg *args, size_t arg_count);
+/* The same with options; NULL: defaults. */
+TILE_API tile_status tile_function_launch_with(tile_function *function, tile_stream *stream,
+                                               tile_grid grid, const tile_arg *args,
+                                               size_t arg_count,
+                                               const tile_launch_options *options);
 /* Simulated GPUs only: launches also detect data races and reads of uninitialised memory
  * (docs/simulator.md) and then fail with TILE_CHECK_FAILED. TILE_INVALID_ARGUMENT on other
  * devices. */

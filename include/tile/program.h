@@ -101,6 +101,13 @@ TILE_API tile_status tile_program_record(tile_program *program, tile_stream *str
                                          const tile_tensor *outputs, size_t output_count,
                                          tile_replay **ret_replay);
 
+/* Whether later runs and recordings use programmatic dependent launch, the default: on GPUs of
+ * compute capability 9.0 and newer, with drivers for CUDA 12.3 and newer, each kernel may begin
+ * while the kernel before it in the same run ends; it waits for that one's results before it
+ * accesses memory. The first kernel of a run begins when all earlier work of the stream has ended,
+ * and so does one behind a copy or memset. 0 switches it off. Results are the same. */
+TILE_API tile_status tile_program_set_pdl(tile_program *program, int on);
+
 /* ---- block sizes ---- */
 
 /* The result of tuning one kernel. The strings are valid during the callback. */

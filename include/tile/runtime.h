@@ -186,6 +186,13 @@ typedef struct tile_grid {
   unsigned x, y, z; /* programs along each axis; 0 counts as 1 */
 } tile_grid;
 
+/* Options of one launch. Zero-initialise for defaults. */
+typedef struct tile_launch_options {
+  /* 1: begins after all earlier work of the stream has ended, although the kernel was compiled for
+   * programmatic dependent launch (tile_kernel_set_launch_pdl). */
+  int in_order;
+} tile_launch_options;
+
 #ifdef __cplusplus
 }
 #endif

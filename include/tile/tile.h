@@ -79,6 +79,13 @@ TILE_API tile_status tile_kernel_set_tuple(tile_kernel *kernel, const char *name
  * more CTAs per multiprocessor; too few spill. 0, the default: no limit. The CPU device ignores
  * it. */
 TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned max_registers);
+/* Nonzero: programmatic dependent launch, as Triton's launch_pdl=True. Launches may begin while the
+ * kernel in front of them in the stream still runs, as soon as all of its CTAs have called
+ * tl.extra.cuda.gdc_launch_dependents() or ended; gdc_wait() then waits until that kernel has ended
+ * and its results are visible. A kernel without gdc_wait() gets one in front of its first access to
+ * global memory. Default 0. Ignored before compute capability 9.0, by drivers before CUDA 12.3 and
+ * on the CPU. */
+TILE_API tile_status tile_kernel_set_launch_pdl(tile_kernel *kernel, int on);
 /* Compiles for another target than the device's, for example "sm_80" on Hopper, to compare them or
  * to run the same code on several GPUs. TILE_INVALID_ARGUMENT: an unknown target, or a CPU target
  * for a GPU or the reverse. A launch fails if the GPU cannot run the code. */
@@ -94,6 +101,10 @@ TILE_API tile_status tile_kernel_set_check(tile_kernel *kernel, int on);
  * Asynchronous on a GPU. Thread-safe. */
 TILE_API tile_status tile_launch(tile_kernel *kernel, tile_stream *stream, tile_grid grid,
                                  const tile_arg *args, size_t arg_count);
+/* The same with options; NULL: defaults. */
+TILE_API tile_status tile_launch_with(tile_kernel *kernel, tile_stream *stream, tile_grid grid,
+                                      const tile_arg *args, size_t arg_count,
+                                      const tile_launch_options *options);
 /* Compiles and loads the specialisation for these arguments; does not launch. Thread-safe. */
 TILE_API tile_status tile_kernel_prepare(tile_kernel *kernel, const tile_arg *args,
                                          size_t arg_count);

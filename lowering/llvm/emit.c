@@ -238,9 +238,9 @@ static bool describe_maps(struct ir_context *c, MlirModule module, struct kernel
 
 bool describe_kernel(struct ir_context *c, MlirModule module, const struct target *target,
                      uint32_t num_warps, uint32_t num_stages, struct kernel_info *ret) {
-  MlirOperation kernel = module_kernel(c, module);
+  MlirOperation kernel = module_kernel(c, module), m = mlirModuleGetOperation(module);
   if (mlirOperationIsNull(kernel)) {
-    diag_error(c->diag, op_span(c, mlirModuleGetOperation(module)), E0604,
+    diag_error(c->diag, op_span(c, m), E0604,
                "the module has no kernel: a `func.func` with the attribute `tile.kernel`");
     return false;
   }
@@ -251,6 +251,7 @@ bool describe_kernel(struct ir_context *c, MlirModule module, const struct targe
       .target = target->name,
       .num_warps = num_warps,
       .num_stages = num_stages,
+      .launch_pdl = !mlirAttributeIsNull(op_attr(m, "tilegpu.launch_pdl")),
       .param_count = n,
       .params = arena_array(c->arena, struct kernel_param, n + 1),
   };

@@ -243,6 +243,7 @@ static bool drop_effect(MlirOperation op, void *user) {
   switch (op_id(s->c, op)) {
   case OP_TILE_MAP_LOAD:
   case OP_TILE_LOAD:
+  case OP_TILE_GRID_DEPENDENCY: // the producer's copies wait for the grid in front, too
   case OP_SCF_YIELD:
   case OP_SCF_CONDITION:
   case OP_GPU_IS_PRODUCER: return true;

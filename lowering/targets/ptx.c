@@ -250,7 +250,7 @@ static LLVMValueRef special_register(struct emitter *e, struct str name) {
 
 // Older GPUs start a kernel after the one before it has ended.
 static void grid_dependency(struct emitter *e, struct str kind) {
-  if (e->target->sm < 90)
+  if (!target_has_pdl(e->target))
     return;
   ptx_memory_asm(
       e, str_is(kind, "wait") ? "griddepcontrol.wait;" : "griddepcontrol.launch_dependents;", "",

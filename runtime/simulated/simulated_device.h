@@ -45,7 +45,7 @@ struct sim_buffer *simulated_find(const struct simulated_device *d, uint64_t add
 tile_status simulated_load(struct module *m, const void *code, size_t size);
 void simulated_unload(struct module *m);
 tile_status simulated_launch(struct module *m, void *stream, tile_grid grid, void *const *values,
-                             bool check);
+                             unsigned flags);
 
 // ---- record_violations.c ----
 // The launch that a violation belongs to.

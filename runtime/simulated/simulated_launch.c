@@ -213,7 +213,7 @@ static tile_status all_values(struct module *m, void *const *values, struct map_
 }
 
 tile_status simulated_launch(struct module *m, UNUSED void *stream, tile_grid grid,
-                             void *const *values, bool check) {
+                             void *const *values, unsigned flags) {
   struct simulated_device *d = simulated_of(m->device);
   const struct loaded *l = m->handle;
   struct map_bytes maps[KERNEL_MAX_MAPS];
@@ -233,7 +233,7 @@ tile_status simulated_launch(struct module *m, UNUSED void *stream, tile_grid gr
   struct sim_report report = {0};
   pthread_mutex_lock(&d->lock);
   forget_violations(d);
-  enum sim_status status = run(&c, l->kernel, grid, check, &report);
+  enum sim_status status = run(&c, l->kernel, grid, flags & LAUNCH_CHECKED, &report);
   debug_log(DEBUG_LAUNCH, "`%s` simulated: %llu instructions of warps, %llu of lanes",
             m->info->name, (unsigned long long)report.instructions,
             (unsigned long long)report.lane_instructions);

@@ -2,11 +2,13 @@
 """Whole models in bf16, inference: Tile compared with torch.compile and torch.compile(mode="max-autotune"), alternating in one
 process. Tile and max-autotune replay CUDA graphs.
 
-    python3 tests/bench/models.py [MODEL...] [--no-max-autotune] [--profile]
+    python3 tests/bench/models.py [MODEL...] [--no-max-autotune] [--no-pdl] [--profile]
 
 Needs PyTorch and a GPU. TILE_LIBRARY names libtile.so. One JSON line a model: medians of milliseconds, the relative error to eager
-execution as a norm. --profile adds the kernels that take most of the time. Models (random weights): gpt2 (12 layers, 8x1024 tokens), vit (12 layers
-of 768, 64x200 tokens), bert (12 layers of 1024, 16x512 tokens), llama (2 layers of 4096, 8 heads of keys, 2x2048 tokens)."""
+execution as a norm. --no-pdl adds a second recording of the same program, launched without programmatic dependent launch (tile_in_order), and
+whether twenty runs of the first one have its bits. --profile adds the kernels that take most of the time. Models (random weights): gpt2 (12
+layers, 8x1024 tokens), vit (12 layers of 768, 64x200 tokens), bert (12 layers of 1024, 16x512 tokens), llama (2 layers of 4096, 8 heads of keys,
+2x2048 tokens)."""
 import argparse
 import ctypes as C
 import json
@@ -141,12 +143,36 @@ class Recorded:
         self.compile_s = time.perf_counter() - start
         self.tile, self.stream, self.replay = tile, C.c_void_p(), C.c_void_p()
         tile.call("tile_stream_from_handle", tile.device, C.c_void_p(stream.cuda_stream), C.byref(self.stream))
-        packed, out = self.program.pack([tensors[i] for i in order]), self.program.outputs
-        tile.call("tile_program_record", self.program.handle, self.stream, C.c_uint64(0), packed, C.c_size_t(len(order)),
-                  self.program.out, C.c_size_t(len(out)), C.byref(self.replay))
+        self.packed, self.count = self.program.pack([tensors[i] for i in order]), len(order)
+        self.record(self.replay)
+
+    def record(self, replay):
+        self.tile.call("tile_program_record", self.program.handle, self.stream, C.c_uint64(0), self.packed, C.c_size_t(self.count),
+                       self.program.out, C.c_size_t(len(self.program.outputs)), C.byref(replay))
 
     def __call__(self):
         self.tile.call("tile_replay_run", self.replay, self.stream)
+
+    def in_order(self):
+        """The same, each kernel behind the end of the one before it."""
+        replay = C.c_void_p()
+        self.tile.call("tile_program_set_pdl", self.program.handle, C.c_int(0))
+        self.record(replay)
+        self.tile.call("tile_program_set_pdl", self.program.handle, C.c_int(1))
+        return lambda: self.tile.call("tile_replay_run", replay, self.stream)
+
+
+def same_bits(recorded, in_order, stream, runs=20):
+    got = recorded.program.outputs[0]
+
+    def result(run):
+        got.fill_(float("nan"))
+        run()
+        stream.synchronize()
+        return got.clone()
+
+    want = result(in_order)
+    return all(torch.equal(result(recorded), want) for _ in range(runs))
 
 
 def alternate(sides, stream, rounds=15, runs=2):
@@ -187,7 +213,10 @@ def measure(tile, name, options):
         recorded()
         stream.synchronize()
         error = ((got.double() - want.double()).norm() / want.double().norm()).item()
-        sides = {"tile": recorded}
+        sides, equal = {"tile": recorded}, {}
+        if options.no_pdl:
+            sides["tile_in_order"] = recorded.in_order()
+            equal = dict(same_bits=same_bits(recorded, sides["tile_in_order"], stream))
         for mode in ("compile",) if options.no_max_autotune else ("compile", "max_autotune"):
             torch._dynamo.reset()
             compiled = torch.compile(model, mode=None if mode == "compile" else "max-autotune")
@@ -195,9 +224,9 @@ def measure(tile, name, options):
                 compiled(*inputs)
             sides[mode] = lambda compiled=compiled: compiled(*inputs)
         times = alternate(sides, stream)
-        best = min(t for side, t in times.items() if side != "tile")
+        best = min(t for side, t in times.items() if not side.startswith("tile"))
         line = dict(what=name, error=round(error, 4), launches=recorded.program.counts.launches, compile_s=round(recorded.compile_s, 2),
-                    against_best=round(best / times["tile"], 3), **{side + "_ms": round(t, 3) for side, t in times.items()})
+                    against_best=round(best / times["tile"], 3), **equal, **{side + "_ms": round(t, 3) for side, t in times.items()})
         if options.profile:
             line["kernels"] = {side: kernels_of(run) for side, run in sides.items()}
         print(json.dumps(line), flush=True)
@@ -207,6 +236,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", help="all by default")
     parser.add_argument("--no-max-autotune", action="store_true", help="torch.compile's default mode alone")
+    parser.add_argument("--no-pdl", action="store_true", help="also without programmatic dependent launch")
     parser.add_argument("--profile", action="store_true", help="the kernels of each side")
     options = parser.parse_args()
     tile = Tile()

@@ -106,7 +106,7 @@ int main(void) {
   TRY(tile_event_create(device, &start));
   TRY(tile_event_create(device, &stop));
   TRY(tile_event_record(device, start, stream));
-  TRY(module_launch(m, stream, (tile_grid){(N + 127) / 128, 1, 1}, values, false));
+  TRY(module_launch(m, stream, (tile_grid){(N + 127) / 128, 1, 1}, values, 0));
   TRY(tile_event_record(device, stop, stream));
   TRY(tile_event_elapsed(start, stop, &ms));
   REQUIRE(ms > 0.0f && ms < 1000.0f);
@@ -117,7 +117,7 @@ int main(void) {
   n = 0;
   double before = now_us();
   for (int i = 0; i < LAUNCHES; i++) {
-    TRY(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false));
+    TRY(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, 0));
     if (i % 100 == 99)
       TRY(tile_stream_synchronize(device, NULL));
   }
@@ -127,7 +127,7 @@ int main(void) {
   float *nowhere = (float *)(uintptr_t)16;
   n = N;
   values[0] = &nowhere;
-  TRY(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false));
+  TRY(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, 0));
   EXPECT(tile_stream_synchronize(device, NULL), TILE_LAUNCH_FAILED);
   REQUIRE(strstr(tile_error_message(), "outside its buffers") != NULL);
   void *more = NULL;

@@ -230,7 +230,7 @@ static const char *launch(struct problem *p, tile_device *device, const struct k
                                       : (uint64_t)p->args[i].value.integer;
     pointers[i] = &values[i];
   }
-  tile_status s = module_launch(m, NULL, p->grid, pointers, true);
+  tile_status s = module_launch(m, NULL, p->grid, pointers, LAUNCH_CHECKED);
   module_destroy(m);
   const struct cpu_violation *found;
   uint64_t total;

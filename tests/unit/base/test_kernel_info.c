@@ -23,6 +23,7 @@ static const struct kernel_info info = {.name = "add",
                                         .num_warps = 4,
                                         .producer_warps = 2,
                                         .num_stages = 3,
+                                        .launch_pdl = true,
                                         .shared_bytes = 49152,
                                         .uses_collectives = true,
                                         .param_count = 2,
@@ -49,6 +50,7 @@ START_TEST(reads_back) {
   ck_assert(got.params[0].is_pointer && got.params[0].is_const && got.params[0].divisible_by == 16);
   ck_assert_int_eq((int)got.params[1].dtype, (int)DTYPE_I32);
   ck_assert_uint_eq(kernel_info_threads(&got), 192);
+  ck_assert(got.launch_pdl);
   ck_assert_uint_eq(got.map_count, 2);
   const struct kernel_map *m = got.maps;
   ck_assert(m->dtype == DTYPE_BF16 && m->rank == 2 && m->base == 0 && m->swizzle == 128);
@@ -74,6 +76,8 @@ START_TEST(damage_is_refused) {
                                           {"\"params\"", "\"parms\""},
                                           {"\"producer_warps\": 2", "\"producer_warps\": -1"},
                                           {"\"producer_warps\"", "\"producers\""},
+                                          {"\"launch_pdl\": true", "\"launch_pdl\": 1"},
+                                          {"\"launch_pdl\"", "\"pdl\""},
                                           {"\"maps\"", "\"map\""},
                                           {"\"bf16\"", "\"bf17\""},
                                           {"\"base\": 0", "\"base\": 1"}, // no pointer

@@ -77,7 +77,7 @@ START_TEST(linked_code_runs) {
   ck_assert_int_eq(module_from_cpu(device, fn, &info, NULL, NULL, &m), TILE_OK);
   int32_t out[32] = {0}, *p = out;
   void *values[] = {&p};
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, 0), TILE_OK);
   for (int i = 0; i < 32; i++)
     ck_assert_int_eq(out[i], (i + 1) % 32 + 32);
   module_destroy(m);

@@ -42,7 +42,8 @@ tile_status cpu_run_ir(struct cpu_run *h, const char *ir, uint32_t num_warps, ui
   ck_assert_msg(orc_load(h->orc, r.output, r.info.name, &fn) == TILE_OK, "%s",
                 tile_error_message());
   ck_assert_int_eq(module_from_cpu(h->device, fn, &r.info, NULL, NULL, &m), TILE_OK);
-  tile_status s = module_launch(m, NULL, (tile_grid){programs, 1, 1}, values, check);
+  tile_status s =
+      module_launch(m, NULL, (tile_grid){programs, 1, 1}, values, check ? LAUNCH_CHECKED : 0);
   module_destroy(m);
   return s;
 }

@@ -35,7 +35,8 @@ static tile_status launch(const char *ir, bool check, void *const *values) {
   struct module *m = NULL;
   ck_assert_msg(orc_load(run.orc, object, info.name, &fn) == TILE_OK, "%s", tile_error_message());
   ck_assert_int_eq(module_from_cpu(run.device, fn, &info, NULL, NULL, &m), TILE_OK);
-  tile_status status = module_launch(m, NULL, (tile_grid){2, 1, 1}, values, check);
+  tile_status status =
+      module_launch(m, NULL, (tile_grid){2, 1, 1}, values, check ? LAUNCH_CHECKED : 0);
   module_destroy(m);
   pass_session_close(&s);
   return status;

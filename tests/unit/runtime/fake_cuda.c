@@ -17,7 +17,8 @@ CUDA_OPTIONAL_CALLS(X)
 #undef X
 
 extern struct fake_cuda fake_cuda_state;
-EXPORT struct fake_cuda fake_cuda_state = {.device_count = 1, .major = 9, .minor = 0};
+EXPORT struct fake_cuda fake_cuda_state = {
+    .device_count = 1, .major = 9, .minor = 0, .driver_version = 13000};
 static struct fake_cuda *const fake = &fake_cuda_state;
 
 static int context_object;
@@ -70,6 +71,12 @@ static void note_range(uint64_t old, uint64_t base, size_t size) {
   pthread_mutex_unlock(&ranges_lock);
 }
 
+static void note_work(char kind) {
+  size_t n = strlen(fake->work);
+  if (fake->param_count && n + 1 < sizeof fake->work)
+    fake->work[n] = kind;
+}
+
 static void *at(uint64_t address) { return (void *)(uintptr_t)address; }
 static void change(int *counter, int by) { __atomic_fetch_add(counter, by, __ATOMIC_RELAXED); }
 
@@ -80,7 +87,7 @@ int cuInit(unsigned flags) {
 
 int cuDriverGetVersion(int *version) {
   ENTRY(driver_version);
-  *version = 13000;
+  *version = fake->driver_version;
   return 0;
 }
 
@@ -224,6 +231,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream) {
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream) {
   ENTRY_IN_CONTEXT(copy_on_device);
   (void)stream;
+  note_work('c');
   memmove(at(to), at(from), size);
   return 0;
 }
@@ -231,6 +239,7 @@ int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream) 
 int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t count, void *stream) {
   ENTRY_IN_CONTEXT(fill_bytes);
   (void)stream;
+  note_work('m');
   memset(at(to), byte, count);
   return 0;
 }
@@ -516,25 +525,41 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, co
 }
 #endif
 
-int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                   void *stream, void **params, void **extra) {
-  ENTRY_IN_CONTEXT(launch);
-  (void)block_y;
-  (void)block_z;
-  (void)extra;
+static int launch(void *function, const struct cuda_launch_config *c, void **params, char kind) {
   act(((struct fake_module *)function)->image, params);
   if (!fake->param_count)
     return 0; // timing: no work besides the call
+  note_work(kind);
   memcpy(fake->launched, ((struct fake_module *)function)->image, sizeof fake->launched);
-  fake->grid[0] = grid_x;
-  fake->grid[1] = grid_y;
-  fake->grid[2] = grid_z;
-  fake->block = block_x;
-  fake->shared_bytes = shared_bytes;
-  fake->stream = stream;
+  memcpy(fake->grid, c->grid, sizeof fake->grid);
+  fake->block = c->block[0];
+  fake->shared_bytes = c->shared_bytes;
+  fake->stream = c->stream;
   for (unsigned i = 0; i < fake->param_count; i++)
     memcpy(&fake->params[i], params[i], sizeof fake->params[i]);
   return 0;
 }
+
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   void *stream, void **params, void **extra) {
+  ENTRY_IN_CONTEXT(launch);
+  (void)extra;
+  const struct cuda_launch_config c = {.grid = {grid_x, grid_y, grid_z},
+                                       .block = {block_x, block_y, block_z},
+                                       .shared_bytes = shared_bytes,
+                                       .stream = stream};
+  return launch(function, &c, params, 'k');
+}
+
+#ifndef FAKE_WITHOUT_MAPS // nor this
+int cuLaunchKernelEx(const struct cuda_launch_config *c, void *function, void **params,
+                     void **extra) {
+  ENTRY_IN_CONTEXT(launch_ex);
+  (void)extra;
+  const struct cuda_launch_attribute *a = c->attributes;
+  bool is_pdl = c->attribute_count == 1 && a->id == 6 && a->value.is_allowed == 1;
+  return launch(function, c, params, is_pdl ? 'p' : '?');
+}
+#endif
 #endif

@@ -46,6 +46,10 @@ struct fake_cuda {
   int capture_mode;                 // last argument of cuThreadExchangeStreamCaptureMode
   struct fake_map map;              // the last one
   atomic_bool holds_best;           // assembling at the highest level blocks meanwhile
+  int driver_version;               // 13000
+  // While parameters are recorded: launches ('k', 'p' with programmatic stream serialization, '?'
+  // with other attributes), fills ('m') and copies on the device ('c') in order.
+  char work[64];
 };
 
 // The library's state, for dlsym.

@@ -40,7 +40,8 @@ static tile_status launch(cpu_kernel_fn fn, unsigned programs, bool check) {
   struct module *m = NULL;
   void *values[] = {&source};
   ck_assert_int_eq(module_from_cpu(device, fn, &info, NULL, NULL, &m), TILE_OK);
-  tile_status s = module_launch(m, NULL, (tile_grid){programs, 1, 1}, values, check);
+  tile_status s =
+      module_launch(m, NULL, (tile_grid){programs, 1, 1}, values, check ? LAUNCH_CHECKED : 0);
   module_destroy(m);
   return s;
 }

@@ -24,7 +24,8 @@ static struct kernel_info info = {
 static tile_status launch(cpu_kernel_fn fn, unsigned programs, void *const *values, bool check) {
   struct module *m = NULL;
   ck_assert_int_eq(module_from_cpu(device, fn, &info, NULL, NULL, &m), TILE_OK);
-  tile_status s = module_launch(m, NULL, (tile_grid){programs, 1, 1}, values, check);
+  tile_status s =
+      module_launch(m, NULL, (tile_grid){programs, 1, 1}, values, check ? LAUNCH_CHECKED : 0);
   module_destroy(m);
   return s;
 }
@@ -227,7 +228,8 @@ static int read_word(struct cpu_thread *t, const struct cpu_location *at, int i)
 static tile_status launch_cta(cpu_kernel_fn fn, unsigned programs, bool check) {
   struct module *m = NULL;
   ck_assert_int_eq(module_from_cpu(device, fn, &cta_info, NULL, NULL, &m), TILE_OK);
-  tile_status s = module_launch(m, NULL, (tile_grid){programs, 1, 1}, NULL, check);
+  tile_status s =
+      module_launch(m, NULL, (tile_grid){programs, 1, 1}, NULL, check ? LAUNCH_CHECKED : 0);
   module_destroy(m);
   return s;
 }

@@ -24,7 +24,7 @@ static tile_status launch(cpu_kernel_fn fn, struct kernel_info *info, tile_grid 
   struct module *m = NULL;
   tile_status s = module_from_cpu(device, fn, info, NULL, NULL, &m);
   if (s == TILE_OK)
-    s = module_launch(m, NULL, grid, values, false);
+    s = module_launch(m, NULL, grid, values, 0);
   module_destroy(m);
   return s;
 }

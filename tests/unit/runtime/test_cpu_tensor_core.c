@@ -110,7 +110,7 @@ static tile_status launch(cpu_kernel_fn fn, unsigned warps, void *const *values,
       .name = "multiply", .target = "cpu", .num_warps = warps, .uses_collectives = true};
   struct module *m = NULL;
   ck_assert_int_eq(module_from_cpu(device, fn, &info, NULL, NULL, &m), TILE_OK);
-  tile_status s = module_launch(m, NULL, (tile_grid){1, 1, 1}, values, check);
+  tile_status s = module_launch(m, NULL, (tile_grid){1, 1, 1}, values, check ? LAUNCH_CHECKED : 0);
   module_destroy(m);
   return s;
 }

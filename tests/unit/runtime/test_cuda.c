@@ -130,12 +130,12 @@ static tile_status use_everything(void) {
   STEP(module_resources(m, &registers, &local));
   STEP(tile_event_record(d, e0, stream));
   void *values[] = {&a, &n};
-  STEP(module_launch(m, stream, (tile_grid){4, 1, 1}, values, false));
+  STEP(module_launch(m, stream, (tile_grid){4, 1, 1}, values, 0));
   STEP(tile_event_record(d, e1, stream));
   bool records = s == TILE_OK;
   STEP(tile_replay_begin(d, stream));
   records &= s == TILE_OK;
-  STEP(module_launch(m, stream, (tile_grid){4, 1, 1}, values, false));
+  STEP(module_launch(m, stream, (tile_grid){4, 1, 1}, values, 0));
   if (records) { // also after a failure: it ends the capture
     tile_status ended = tile_replay_end(d, stream, &replay);
     s = s == TILE_OK ? ended : s;
@@ -184,7 +184,8 @@ START_TEST(everything_works_and_is_given_back) {
   ck_assert_int_eq(fake->live_contexts, 0);
   ck_assert_int_eq(fake->live_links, 0);
   static const enum cuda_call rare[] = {CUDA_CALL_error_name, CUDA_CALL_error_text,
-                                        CUDA_CALL_function_set, CUDA_CALL_tensor_map_encode};
+                                        CUDA_CALL_function_set, CUDA_CALL_tensor_map_encode,
+                                        CUDA_CALL_launch_ex};
   for (int call = 0; call < CUDA_CALL_COUNT; call++) {
     bool is_rare = false;
     for (size_t i = 0; i < COUNT_OF(rare); i++)
@@ -216,7 +217,7 @@ START_TEST(every_call_fails_in_every_way) {
       {700, TILE_LAUNCH_FAILED},  {701, TILE_LAUNCH_FAILED},      {715, TILE_LAUNCH_FAILED},
       {719, TILE_LAUNCH_FAILED},  {801, TILE_DRIVER_TOO_OLD},     {999, TILE_LAUNCH_FAILED},
       {12345, TILE_LAUNCH_FAILED}};
-  // Optional calls have tests of their own (test_launch_maps.c).
+  // Optional calls have tests of their own (test_launch_maps.c, test_launch_pdl.c).
   for (int call = 0; call < CUDA_CALL_tensor_map_encode; call++) {
     for (size_t i = 0; i < COUNT_OF(codes); i++) {
       fake->fail[call] = codes[i].code;
@@ -360,7 +361,7 @@ START_TEST(launch_parameters) {
   ck_assert_int_eq(module_load(d, "ptx", 3, &info, &m), TILE_OK);
   void *values[] = {&x, &n};
   fake->param_count = 2;
-  ck_assert_int_eq(module_launch(m, stream, (tile_grid){7, 0, 3}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, stream, (tile_grid){7, 0, 3}, values, 0), TILE_OK);
   ck_assert_uint_eq(fake->grid[0], 7);
   ck_assert_uint_eq(fake->grid[1], 1);
   ck_assert_uint_eq(fake->grid[2], 3);
@@ -369,12 +370,12 @@ START_TEST(launch_parameters) {
   ck_assert_ptr_nonnull(fake->stream);
   ck_assert_uint_eq(fake->params[0], x);
   ck_assert_uint_eq(fake->params[1], n);
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 65536, 1}, values, false),
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 65536, 1}, values, 0),
                    TILE_INVALID_ARGUMENT);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "grid's y is 65536; this GPU allows 65535"));
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){0x80000000u, 1, 1}, values, false),
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){0x80000000u, 1, 1}, values, 0),
                    TILE_INVALID_ARGUMENT);
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1u << 20}, values, false),
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1u << 20}, values, 0),
                    TILE_INVALID_ARGUMENT);
   module_destroy(m);
   tile_stream_destroy(stream);

@@ -189,22 +189,22 @@ START_TEST(encoded_when_values_change) {
   struct arguments a = arguments_of(0x10000, 40, 64, 0), b = arguments_of(0x20000, 41, 64, 0);
   fake->param_count = 5;
   for (int i = 0; i < 3; i++)
-    ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), false), TILE_OK);
+    ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), 0), TILE_OK);
   ck_assert_int_eq(encoded(), 1);
   ck_assert_uint_eq(fake->block, 32 * 12); // producers too
   ck_assert_uint_eq(fake->params[0], 0x10000);
   ck_assert_uint_eq(fake->params[4], 0x10000 ^ 40); // the fake's encoding
-  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&b), false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&b), 0), TILE_OK);
   ck_assert_int_eq(encoded(), 2);
   ck_assert_uint_eq(fake->params[4], 0x20000 ^ 41);
-  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), 0), TILE_OK);
   ck_assert_int_eq(encoded(), 2);
   ck_assert_uint_eq(fake->params[4], 0x10000 ^ 40);
   // More tensors than are kept: still right.
   for (int round = 0; round < 2; round++)
     for (int i = 1; i < 50; i++) {
       a.rows = i;
-      ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), false), TILE_OK);
+      ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), 0), TILE_OK);
       ck_assert_uint_eq(fake->params[4], 0x10000u ^ (unsigned)i);
     }
   module_destroy(m);
@@ -228,7 +228,7 @@ START_TEST(other_arguments_change_nothing) {
   values[4] = alpha;
   fake->param_count = 6;
   for (int i = 0; i < 3; i++, alpha[0] += 1)
-    ck_assert_int_eq(module_launch(other, NULL, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+    ck_assert_int_eq(module_launch(other, NULL, (tile_grid){1, 1, 1}, values, 0), TILE_OK);
   ck_assert_int_eq(encoded(), 1);
   ck_assert_uint_eq(fake->params[4], 0x40000000); // 2.0f
   ck_assert_uint_eq(fake->params[5], 0x10000 ^ 40);
@@ -242,7 +242,7 @@ START_TEST(arguments_of_the_driver) {
   tile_device *d = NULL;
   struct module *m = loaded(&d);
   struct arguments a = arguments_of(0x10000, 40, 64, 8);
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values_of(&a), false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values_of(&a), 0), TILE_OK);
   const struct fake_map *map = &fake->map;
   ck_assert(map->type == 9 && map->rank == 2 && map->address == 0x10010);
   ck_assert(map->sizes[0] == 64 && map->sizes[1] == 40 && map->strides[0] == 128);
@@ -260,16 +260,16 @@ START_TEST(failures) {
   struct module *m = loaded(&d);
   tile_grid one = {1, 1, 1};
   struct arguments a = arguments_of(0x10004, 40, 64, 0);
-  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), false), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), 0), TILE_INVALID_ARGUMENT);
   a.x = 0x10000;
   fake->fail[CUDA_CALL_tensor_map_encode] = 1;
-  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), false), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), 0), TILE_INVALID_ARGUMENT);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "cuTensorMapEncodeTiled"));
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "launch of `product`"));
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "descriptor of `x`"));
   fake->fail[CUDA_CALL_tensor_map_encode] = 0;
   ck_assert_int_eq(fake->calls[CUDA_CALL_launch], 0);
-  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, NULL, one, values_of(&a), 0), TILE_OK);
   module_destroy(m);
   tile_device_close(d);
 }
@@ -282,7 +282,7 @@ START_TEST(older_drivers) {
   struct arguments a = arguments_of(0x10000, 40, 64, 0);
   ck_assert_int_eq(tile_device_open("cuda", &d), TILE_OK);
   ck_assert_int_eq(module_load(d, "kernel", sizeof "kernel", &info, &m), TILE_OK);
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values_of(&a), false),
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values_of(&a), 0),
                    TILE_DRIVER_TOO_OLD);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "12.0"));
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "`product`"));

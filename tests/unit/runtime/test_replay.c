@@ -60,7 +60,7 @@ START_TEST(many_arguments) {
   }
   ck_assert_int_eq(module_from_cpu(device, add_many, &all, NULL, NULL, &m), TILE_OK);
   ck_assert_int_eq(tile_replay_begin(device, stream), TILE_OK);
-  ck_assert_int_eq(module_launch(m, stream, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, stream, (tile_grid){1, 1, 1}, values, 0), TILE_OK);
   ck_assert_int_eq(tile_replay_end(device, stream, &r), TILE_OK);
   ck_assert_int_eq(tile_replay_run(r, NULL), TILE_OK);
   ck_assert_int_eq(x, MANY * (MANY - 1) / 2);
@@ -77,9 +77,9 @@ START_TEST(runs_when_it_is_replayed) {
   ck_assert_int_eq(module_from_cpu(device, add, &info, NULL, NULL, &m), TILE_OK);
   ck_assert_int_eq(tile_replay_begin(device, stream), TILE_OK);
   ck_assert_int_eq(tile_memset(device, stream, x, 0, sizeof x), TILE_OK);
-  ck_assert_int_eq(module_launch(m, stream, (tile_grid){4, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, stream, (tile_grid){4, 1, 1}, values, 0), TILE_OK);
   n = 2; // the recorded value is used
-  ck_assert_int_eq(module_launch(m, stream, (tile_grid){2, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, stream, (tile_grid){2, 1, 1}, values, 0), TILE_OK);
   ck_assert_int_eq(tile_copy_on_device(device, stream, y, x, sizeof x), TILE_OK);
   ck_assert_int_eq(tile_replay_end(device, stream, &r), TILE_OK);
   n = 1000;
@@ -90,7 +90,7 @@ START_TEST(runs_when_it_is_replayed) {
     ck_assert(y[0] == 7 && y[1] == 7 && y[2] == 5 && y[3] == 5);
   }
   // The stream is as it was before.
-  ck_assert_int_eq(module_launch(m, stream, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, stream, (tile_grid){1, 1, 1}, values, 0), TILE_OK);
   ck_assert_int_eq(x[0], 1007);
   tile_replay_destroy(r);
   module_destroy(m);

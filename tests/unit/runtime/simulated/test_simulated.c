@@ -119,7 +119,7 @@ START_TEST(launches) {
   ck_assert_int_eq(tile_malloc(device, sizeof host, &p), TILE_OK);
   ck_assert_int_eq(tile_memset(device, NULL, p, 0, sizeof host), TILE_OK);
   void *values[] = {&p, &n};
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){2, 0, 0}, values, true), TILE_OK);
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){2, 0, 0}, values, LAUNCH_CHECKED), TILE_OK);
   get(host, p, 64);
   for (int i = 0; i < 64; i++)
     ck_assert_int_eq(host[i], 5);
@@ -139,8 +139,8 @@ START_TEST(recordings) {
   void *values[] = {&p, &n};
   ck_assert_int_eq(tile_replay_begin(device, s), TILE_OK);
   ck_assert_int_eq(tile_memset(device, s, p, 0, sizeof host), TILE_OK);
-  ck_assert_int_eq(module_launch(m, s, (tile_grid){1, 1, 1}, values, false), TILE_OK);
-  ck_assert_int_eq(module_launch(m, s, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, s, (tile_grid){1, 1, 1}, values, 0), TILE_OK);
+  ck_assert_int_eq(module_launch(m, s, (tile_grid){1, 1, 1}, values, 0), TILE_OK);
   ck_assert_int_eq(tile_replay_end(device, s, &r), TILE_OK);
   n = 100;
   ck_assert_int_eq(tile_replay_run(r, s), TILE_OK);
@@ -162,7 +162,7 @@ START_TEST(an_access_outside) {
   ck_assert_int_eq(tile_malloc(device, 40 * sizeof n, &p), TILE_OK);
   ck_assert_int_eq(tile_memset(device, NULL, p, 0, 40 * sizeof n), TILE_OK);
   void *inside = (char *)p + 2 * sizeof n, *values[] = {&inside, &n};
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){2, 1, 1}, values, false), TILE_CHECK_FAILED);
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){2, 1, 1}, values, 0), TILE_CHECK_FAILED);
   ck_assert_ptr_nonnull(
       strstr(tile_error_message(), "out-of-bounds load from `x`: element 38 of 38"));
   ck_assert_uint_ge(device_violations(device, &v, &total), 1);
@@ -171,12 +171,12 @@ START_TEST(an_access_outside) {
   ck_assert_ptr_nonnull(strstr(v->instruction, "ld.global"));
   // A launch without violations clears them.
   inside = p;
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, 0), TILE_OK);
   ck_assert_uint_eq(device_violations(device, &v, &total), 0);
   ck_assert_uint_eq(total, 0);
   // Freed memory is outside all buffers.
   ck_assert_int_eq(tile_free(device, p), TILE_OK);
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false), TILE_CHECK_FAILED);
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, 0), TILE_CHECK_FAILED);
   module_destroy(m);
 }
 END_TEST
@@ -273,15 +273,15 @@ START_TEST(blocks_by_tensor_maps) {
   static const int sizes[] = {HEIGHT, 5, HEIGHT, 8};
   for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     b.rows = sizes[i];
-    ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, true), TILE_OK);
+    ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, LAUNCH_CHECKED), TILE_OK);
     check_blocks(&b, sizes[i]);
   }
   b.columns = WIDTH + 1;
-  ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, true), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, LAUNCH_CHECKED), TILE_INVALID_ARGUMENT);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "stride 0 is 21 elements of 4 bytes"));
   // More rows than the buffer has.
   b.columns = WIDTH, b.rows = HEIGHT + 1;
-  ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, true), TILE_CHECK_FAILED);
+  ck_assert_int_eq(module_launch(b.m, NULL, grid, b.values, LAUNCH_CHECKED), TILE_CHECK_FAILED);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "`x`"));
   module_destroy(b.m);
 }
@@ -294,10 +294,10 @@ START_TEST(recorded_tensor_maps) {
   open_box(&b);
   ck_assert_int_eq(tile_stream_create(device, &s), TILE_OK);
   ck_assert_int_eq(tile_replay_begin(device, s), TILE_OK);
-  ck_assert_int_eq(module_launch(b.m, s, (tile_grid){2, 2, 1}, b.values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(b.m, s, (tile_grid){2, 2, 1}, b.values, 0), TILE_OK);
   ck_assert_int_eq(tile_replay_end(device, s, &r), TILE_OK);
   b.rows = 1;
-  ck_assert_int_eq(module_launch(b.m, s, (tile_grid){2, 2, 1}, b.values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(b.m, s, (tile_grid){2, 2, 1}, b.values, 0), TILE_OK);
   check_blocks(&b, 1);
   ck_assert_int_eq(tile_replay_run(r, s), TILE_OK);
   check_blocks(&b, HEIGHT);
