@@ -3,11 +3,30 @@
 // its lanes have converged.
 #include "ptx-simulator/barrier.h"
 
+// Warps that reuse a barrier have to know that its last phase is complete: otherwise arrivals for
+// two phases could be counted as one. False after a fault.
+static bool is_ordered(struct warp *w, const struct op *op, unsigned lane, unsigned number) {
+  const struct cta *c = w->cta;
+  const struct barrier *b = &c->barriers[number];
+  for (unsigned i = 0; w->clock && i < c->warp_count; i++)
+    if (i != w->index && b->last_arrivals[i] &&
+        !clock_covers(&w->clock[i], b->last_arrivals[i], ~0u)) {
+      fault(w, op, lane, SIM_BAD_BARRIER, NULL,
+            "barrier %u is used again, by warp %u, and nothing orders that behind the arrival of "
+            "warp %u in its last phase (line %u of the PTX): a thread may be counted in the wrong "
+            "phase",
+            number, w->index, i, b->last_op->in->line);
+      return false;
+    }
+  return true;
+}
+
 // The barrier orders what the warp did so far, and not what it does from now on.
 static void clock_arrives(struct cta *c, struct barrier *b, struct warp *w) {
   if (!w->clock)
     return;
   clock_join(b->clock, w->clock, clock_count(c));
+  b->arrivals[w->index] = w->clock[w->index].clock;
   b->acquired = b->acquired > w->acquired ? b->acquired : w->acquired;
   clock_converge(w);
 }
@@ -57,6 +76,8 @@ static bool arrive(struct warp *w, const struct op *op, unsigned lane, unsigned 
           "the warp arrives at barrier %u again before the others have", number);
     return false;
   }
+  if (!is_ordered(w, op, lane, number))
+    return false;
   b->expected = count;
   if (!b->op)
     b->op = op;

@@ -24,6 +24,23 @@ static void write_reduction(struct warp *w, const struct barrier *b, const struc
   set_defined(w, op->slots[0], g->mask);
 }
 
+static void next_phase(struct cta *c, struct barrier *b) {
+  struct barrier next = {.clock = b->clock,
+                         .arrivals = b->last_arrivals,
+                         .last_arrivals = b->arrivals,
+                         .last_op = b->op};
+  *b = next;
+  if (!b->clock)
+    return;
+  memset(b->clock, 0, clock_count(c) * sizeof *b->clock);
+  memset(b->arrivals, 0, c->warp_count * sizeof *b->arrivals);
+}
+
+void barrier_start(struct cta *c, struct barrier *b) {
+  next_phase(c, b);
+  next_phase(c, b);
+}
+
 static void release(struct cta *c, unsigned number) {
   assert(number < BARRIER_COUNT);
   struct barrier *b = &c->barriers[number];
@@ -42,10 +59,7 @@ static void release(struct cta *c, unsigned number) {
       }
     }
   }
-  struct clock_entry *clock = b->clock;
-  if (clock)
-    memset(clock, 0, clock_count(c) * sizeof *clock);
-  *b = (struct barrier){.clock = clock};
+  next_phase(c, b);
 }
 
 void barriers_update(struct cta *c) {

@@ -166,6 +166,9 @@ struct barrier {
   const struct op *op;       // of the first arrival
   struct clock_entry *clock; // join of those that arrived
   uint32_t acquired;         // the same, of global memory's releases
+  // [warp]: its clock when it arrived in this phase, and in the last complete one; 0: it did not.
+  uint32_t *arrivals, *last_arrivals;
+  const struct op *last_op; // of the first arrival in the last phase
 };
 
 enum { BARRIER_COUNT = 16, MAX_WARPS = 32 };
@@ -326,6 +329,8 @@ void spread_undefined(struct warp *w, const struct op *op, uint32_t lanes, const
 
 // ---- barriers (barrier.c), copies (async_copy.c) ----
 
+// Nobody waits at the barrier, and nobody has before.
+void barrier_start(struct cta *c, struct barrier *b);
 // Releases the warps at barriers that are complete now. Called when a warp arrives or ends.
 void barriers_update(struct cta *c);
 // Nothing in the CTA can go on: a violation that says who waits for what (deadlock.c).

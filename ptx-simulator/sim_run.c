@@ -48,7 +48,10 @@ static struct cta *create_cta(struct run *r, unsigned warps) {
   if (r->check) {
     c->shadow = shadow_create(r->arena, r->shared_bytes, warps);
     for (unsigned i = 0; i < BARRIER_COUNT; i++)
-      c->barriers[i].clock = arena_array(r->arena, struct clock_entry, clock_count(c));
+      c->barriers[i] =
+          (struct barrier){.clock = arena_array(r->arena, struct clock_entry, clock_count(c)),
+                           .arrivals = arena_array(r->arena, uint32_t, warps),
+                           .last_arrivals = arena_array(r->arena, uint32_t, warps)};
   }
   return c;
 }
@@ -140,7 +143,7 @@ static void start_cta(struct run *r, struct cta *c, uint64_t number) {
   for (unsigned i = 0; i < c->warp_count; i++)
     start_warp(&c->warps[i]);
   for (unsigned i = 0; i < BARRIER_COUNT; i++)
-    c->barriers[i] = (struct barrier){.clock = c->barriers[i].clock};
+    barrier_start(c, &c->barriers[i]);
   mbarriers_start(c);
   bulk_start(c);
   registers_start(c);

@@ -18,7 +18,8 @@
 #define STORE "cp.async.bulk.tensor.2d.global"
 #define COMMIT "cp.async.bulk.commit_group"
 #define READ "cp.async.bulk.wait_group.read" // 1 to 4: before parts of a tile; 5: at the end
-#define NAMED "bar.sync \t1"
+#define NAMED "bar.sync \t%r"   // of a warpgroup, 1 to 4: before parts of a tile are stored
+#define ELECTED "@%p9 bra \t$L" // around waits and stores of one thread, alternating
 
 // ---- a ring of three slots, 64x64x32, 4 warps that compute ----
 
@@ -108,12 +109,13 @@ static const struct mutation persistent_faults[] = {
      HOPPER},
     {"no barrier before the store", DROP, NAMED, 1, 0, NULL, NULL, HOPPER},
     {"no barrier before the last part is stored", DROP, NAMED, 4, 0, NULL, NULL, HOPPER},
-    {"a barrier that the producer is to join", REPLACE, NAMED, 1, 0, "256", "384", HOPPER},
-    {"a barrier of one warpgroup", REPLACE, NAMED, 2, 0, "256", "128", HOPPER},
-    {"a barrier of one warp more", REPLACE, NAMED, 3, 0, "256", "288", HOPPER},
-    {"a barrier of no whole warps", REPLACE, NAMED, 3, 0, "256", "250", HOPPER},
-    {"a barrier of the whole program", REPLACE, NAMED, 1, 0, ", 256", "", HOPPER},
-    {"a barrier that does not exist", REPLACE, NAMED, 2, 0, "1, 256", "16, 256", HOPPER},
+    {"a barrier that the producer is to join", REPLACE, NAMED, 1, 0, "128", "256", HOPPER},
+    {"a barrier of half a warpgroup", REPLACE, NAMED, 2, 0, "128", "64", HOPPER},
+    {"a barrier of one warp more", REPLACE, NAMED, 3, 0, "128", "160", HOPPER},
+    {"a barrier of no whole warps", REPLACE, NAMED, 3, 0, "128", "120", HOPPER},
+    {"a barrier of the whole program", REPLACE, NAMED, 1, 0, ", 128", "", HOPPER},
+    {"a barrier that does not exist", OPERAND, NAMED, 2, 0, "1", "16", HOPPER},
+    {"a barrier of the other threads", OPERAND, NAMED, 4, 0, "1", "0", HOPPER},
     {"a store in no group", DROP, COMMIT, 1, 0, NULL, NULL, HOPPER},
     {"the last store in no group", DROP, COMMIT, 4, 0, NULL, NULL, HOPPER},
     {"no wait for the buffer of the tile before", DROP, READ, 1, 0, NULL, NULL, HOPPER},
@@ -121,11 +123,11 @@ static const struct mutation persistent_faults[] = {
     {"no wait for the second buffer", DROP, READ, 3, 0, NULL, NULL, HOPPER},
     {"a wait for one store less", REPLACE, READ, 2, 0, "read 0", "read 1", HOPPER},
     {"a wait for two stores less", REPLACE, READ, 3, 0, "read 0", "read 2", HOPPER},
-    {"a wait by threads that store nothing", NEGATE, "@%p1 bra \t$L", 2, 0, NULL, NULL, HOPPER},
+    {"a wait by threads that store nothing", NEGATE, ELECTED, 3, 0, NULL, NULL, HOPPER},
     {"a wait behind the barrier", DROP, READ, 4, 0, NULL, NULL, HOPPER},
     {"no wait for stores at the end", DROP, READ, 5, 0, NULL, NULL, HOPPER},
     {"a wait at the end for one store less", REPLACE, READ, 5, 0, "read 0", "read 1", HOPPER},
-    {"stores by all threads", DROP, "@%p1 bra \t$L", 3, 0, NULL, NULL, HOPPER},
+    {"stores by all threads", DROP, ELECTED, 2, 0, NULL, NULL, HOPPER},
     {"coordinates of a store exchanged", OPERAND, STORE, 1, 0, "1", "[$1, {$3, $2}]", HOPPER},
     {"a store one column too far", OPERAND, STORE, 2, 0, "1", "[$1, {65, $3}]", HOPPER},
     {"a store of the other buffer", OPERAND, STORE, 3, 0, "2", "[$4+16384]", HOPPER},

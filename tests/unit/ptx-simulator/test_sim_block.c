@@ -37,6 +37,26 @@ START_TEST(named_barriers) {
 }
 END_TEST
 
+// Two pairs of warps use barrier 1, one after the other.
+#define PAIRS(between)                                                                             \
+  "setp.lt.u32 %p1, %r0, 64; @!%p1 bra SECOND;\nbar.sync 1, 64; " between " bra DONE;\n"           \
+  "SECOND: " between "\nbar.sync 1, 64;\nDONE:"
+
+START_TEST(barriers_used_again) {
+  static struct ptx_case c;
+  for (uint64_t seed = 0; seed < 8; seed++) {
+    c = (struct ptx_case){
+        .threads = 128, .check = true, .seed = seed, .body = PAIRS("bar.sync 0, 128;")};
+    case_run(&c);
+    ck_assert_uint_eq(c.violation_count, 0);
+    c = (struct ptx_case){.threads = 128, .check = true, .seed = seed, .body = PAIRS("")};
+    case_run(&c);
+    ck_assert_int_eq(c.violations[0].kind, SIM_BAD_BARRIER);
+    ck_assert_ptr_nonnull(strstr(c.violations[0].text, "barrier 1 is used again, by warp"));
+  }
+}
+END_TEST
+
 START_TEST(deadlocks) {
   static struct ptx_case c;
   c = (struct ptx_case){.threads = 64,
@@ -305,6 +325,7 @@ TCase *sim_block_tests(void) {
   TCase *t = tcase_create("sim_block");
   tcase_add_test(t, reversal_through_shared_memory);
   tcase_add_test(t, named_barriers);
+  tcase_add_test(t, barriers_used_again);
   tcase_add_test(t, deadlocks);
   tcase_add_test(t, missing_barriers);
   tcase_add_test(t, equal_values_of_many_lanes);
