@@ -166,6 +166,7 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   k->attention = t;
   k->num_warps = t->blocks.num_warps;
   k->num_stages = t->blocks.num_stages;
+  k->is_alone = t->blocks.by_tiles;
   k->space = attention_space(pl->arena, axis_extent(t->m), axis_extent(t->t->key), &t->shape,
                              &t->blocks, o);
   if (t->shape.has_half_precision)
