@@ -7,7 +7,18 @@
 //   tl.store(out0 + (11008*m + n), gelu(acc + tl.load(in2 + n)))
 //
 // A persistent kernel has a loop over its blocks around this, and tensor descriptors
-// (graph/emit/emit_tiles.h).
+// (graph/emit/emit_tiles.h). Blocks that are left over when each program has computed as many as
+// the others may be split along k:
+//
+//   whole = blocks // tl.num_programs(0) * tl.num_programs(0)
+//   for pid in tl.range(tl.program_id(0), whole + (blocks - whole) * SPLIT_K, tl.num_programs(0)):
+//       ...                                          acc: of part * share <= k0 < k_end
+//       done = True
+//       if pid >= whole:                             parts[part, block] = acc
+//           done = tl.atomic_add(count, 1) == SPLIT_K - 1
+//           if done:                                 acc = the sum of the parts, in their order
+//               ...
+//       if done:                                     the epilogue
 #include "graph/emit/emit_operand.h"
 #include "graph/emit/emit_tiles.h"
 #include "graph/emit/graph_emit.h"
@@ -44,7 +55,7 @@ static void write_batch(struct product_writer *w) {
     emit_axis(e, w->g->batch, "batch", NULL, 0);
 }
 
-static void write_block(struct product_writer *w) {
+static void write_block(struct product_writer *w, const char *pid) {
   struct emitter *e = w->e;
   const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
   // Sizes may have 64 bits; offsets of descriptors have 32.
@@ -57,13 +68,16 @@ static void write_block(struct product_writer *w) {
               "# Programs that run side by side share rows and columns: they go down GROUP_M");
     emit_line(e, w->level, "# blocks, then one to the right.");
     emit_line(e, w->level, "width = GROUP_M * tl.cdiv(%s, BLOCK_N)", n);
-    emit_line(e, w->level, "first = pid // width * GROUP_M");
+    emit_line(e, w->level, "first = %s // width * GROUP_M", pid);
     emit_line(e, w->level, "height = min(tl.cdiv(%s, BLOCK_M) - first, GROUP_M)", m);
-    emit_line(e, w->level, "m_first = %s(first + pid %% width %% height) * BLOCK_M%s", open, close);
-    emit_line(e, w->level, "n_first = %spid %% width // height * BLOCK_N%s", open, close);
+    emit_line(e, w->level, "m_first = %s(first + %s %% width %% height) * BLOCK_M%s", open, pid,
+              close);
+    emit_line(e, w->level, "n_first = %s%s %% width // height * BLOCK_N%s", open, pid, close);
   } else {
-    emit_line(e, w->level, "m_first = %spid // tl.cdiv(%s, BLOCK_N) * BLOCK_M%s", open, n, close);
-    emit_line(e, w->level, "n_first = %spid %% tl.cdiv(%s, BLOCK_N) * BLOCK_N%s", open, n, close);
+    emit_line(e, w->level, "m_first = %s%s // tl.cdiv(%s, BLOCK_N) * BLOCK_M%s", open, pid, n,
+              close);
+    emit_line(e, w->level, "n_first = %s%s %% tl.cdiv(%s, BLOCK_N) * BLOCK_N%s", open, pid, n,
+              close);
   }
 }
 
@@ -113,6 +127,8 @@ static const struct expr *inner_axis(struct product_writer *w, const char *name,
 static const char *loop_header(struct product_writer *w) {
   struct emitter *e = w->e;
   const char *end = emit_extent(e, axis_extent(w->g->k));
+  if (w->g->plan.split_k > 1 && w->g->plan.resident)
+    return "for k0 in range(k_first, k_end, BLOCK_K):";
   if (w->g->plan.split_k == 1)
     return arena_printf(e->arena, "for k0 in range(0, %s, BLOCK_K):", end);
   // Each part of k is a number of whole blocks.
@@ -348,22 +364,108 @@ static void emit_sizes_of(struct product_writer *w) {
   emit_sizes(w->e, axis_extent(w->g->batch));
 }
 
+// ---- the same of blocks of a persistent kernel ----
+
+static bool splits_blocks(struct product_writer *w) {
+  return w->g->plan.resident && w->g->plan.split_k > 1;
+}
+
+// The matrix that a block belongs to, and its number there.
+static const char *write_batch_of(struct product_writer *w, const char *pid) {
+  struct emitter *e = w->e;
+  if (!w->g->is_batched)
+    return pid;
+  bool is_narrow = expr_is_const(axis_extent(w->g->m), NULL) &&
+                   expr_is_const(axis_extent(w->g->n), NULL) &&
+                   expr_is_const(axis_extent(w->g->batch), NULL);
+  const char *close = is_narrow ? "" : ").to(tl.int32)", *open = is_narrow ? "" : "(";
+  emit_line(e, 1, "batch = %s%s // tiles%s", open, pid, close);
+  emit_axis(e, w->g->batch, "batch", NULL, 1);
+  return arena_printf(e->arena, "(%s %% tiles)", pid);
+}
+
+// Which block and which part of k; all of k if the block is not split.
+static void write_part(struct product_writer *w) {
+  struct emitter *e = w->e;
+  const char *k = emit_extent(e, axis_extent(w->g->k));
+  emit_line(e, 1, "part = max(pid - whole, 0) // max(rest, 1)");
+  emit_line(e, 1, "block = pid - part * rest");
+  emit_line(e, 1, "k_first = part * share");
+  emit_line(e, 1, "k_end = %s", k);
+  emit_line(e, 1, "if pid >= whole:");
+  emit_line(e, 1, "    k_end = min(k_first + share, %s)", k);
+}
+
+// Stores the part. The last program of a block adds its parts up in their order, so that the sum
+// does not depend on which one is last, and resets the counter for the next launch.
+static void write_parts(struct product_writer *w) {
+  struct emitter *e = w->e;
+  struct buffer *parts = w->g->parts;
+  emit_writes(e, parts);
+  emit_writes(e, e->p->counters);
+  const char *at = emit_buffer(e, parts), *count = emit_buffer(e, e->p->counters);
+  emit_line(e, 1, "done = True");
+  emit_line(e, 1, "if pid >= whole:");
+  emit_line(e, 1, "    tile = block - whole");
+  emit_line(e, 1, "    at = tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)");
+  emit_line(e, 1, "    tl.store(%s + ((part * rest + tile) * (BLOCK_M * BLOCK_N) + at), acc)", at);
+  emit_line(e, 1, "    tl.debug_barrier()");
+  emit_line(e, 1, "    done = tl.atomic_add(%s + tile, 1) == SPLIT_K - 1", count);
+  emit_line(e, 1, "    if done:");
+  emit_line(e, 1, "        acc = tl.zeros([BLOCK_M, BLOCK_N], %s)", emit_type(w->g->sum));
+  emit_line(e, 1, "        for p in tl.range(0, SPLIT_K):");
+  emit_line(e, 1, "            acc += tl.load(%s + ((p * rest + tile) * (BLOCK_M * BLOCK_N) + at))",
+            at);
+  emit_line(e, 1, "        tl.store(%s + tile, 0)", count);
+}
+
+// ---- persistent kernels ----
+
+// The loop over blocks, or over parts of them.
+static void open_blocks(struct product_writer *w) {
+  struct emitter *e = w->e;
+  const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
+  emit_line(e, 0, "%s = tl.cdiv(%s, BLOCK_M) * tl.cdiv(%s, BLOCK_N)",
+            w->g->is_batched ? "tiles" : "blocks", m, n);
+  if (w->g->is_batched)
+    emit_line(e, 0, "blocks = tiles * %s", emit_extent(e, axis_extent(w->g->batch)));
+  if (!splits_blocks(w)) {
+    emit_open(e, "for pid in tl.range(tl.program_id(0), blocks, tl.num_programs(0)):");
+    return;
+  }
+  const char *k = emit_extent(e, axis_extent(w->g->k));
+  emit_line(e, 0, "# Blocks that are left over when each program has computed as many as the");
+  emit_line(e, 0, "# others are split along k.");
+  emit_line(e, 0, "whole = blocks // tl.num_programs(0) * tl.num_programs(0)");
+  emit_line(e, 0, "rest = blocks - whole");
+  emit_line(e, 0, "share = tl.cdiv(%s, BLOCK_K * SPLIT_K) * BLOCK_K", k);
+  emit_line(e, 0, "all = whole + rest * SPLIT_K");
+  emit_open(e, "for pid in tl.range(tl.program_id(0), all, tl.num_programs(0)):");
+}
+
 // A program computes every num_programs-th block.
 static void emit_persistent(struct product_writer *w) {
   struct emitter *e = w->e;
-  const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
   emit_descriptors(w);
-  emit_line(e, 0, "blocks = tl.cdiv(%s, BLOCK_M) * tl.cdiv(%s, BLOCK_N)", m, n);
-  emit_open(e, "for pid in tl.range(tl.program_id(0), blocks, tl.num_programs(0)):");
+  open_blocks(w);
   w->level = 1;
-  write_block(w);
+  if (splits_blocks(w))
+    write_part(w);
+  write_block(w, write_batch_of(w, splits_blocks(w) ? "block" : "pid"));
   write_result_axes(w);
   emit_early_loads(w);
   emit_tile_loop(w);
   load_residual(w);
+  if (splits_blocks(w)) {
+    write_parts(w);
+    emit_open(e, "if done:");
+    w->level = 2;
+  }
   for (unsigned i = 0; i < w->g->count; i++)
     give_sum(w, i);
   emit_tile_stores(w);
+  if (splits_blocks(w))
+    emit_close(e);
   emit_close(e);
   emit_sizes_of(w);
 }
@@ -380,7 +482,7 @@ void emit_product_kernel(struct emitter *e, const struct product_kernel *k) {
     emit_line(e, 0, "part = tl.program_id(2)");
     emit_axis(e, w->g->part, "part", NULL, 0);
   }
-  write_block(w);
+  write_block(w, "pid");
   write_result_axes(w);
   if (k->step == PRODUCT_SUM)
     put_sum_of_parts(w);
