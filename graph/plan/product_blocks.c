@@ -158,14 +158,14 @@ static double overhead(const struct candidate *c, const struct product_shape *s,
   return starting + s->tiles * tile * sums * each;
 }
 
-// The loops over `k` elements of so many programs, in microseconds: those that share a
-// multiprocessor fill its time better than one.
+// The loops over `k` elements of so many programs, in microseconds: up to `most` share a
+// multiprocessor, whose time they fill better than one.
 static double looping(const struct candidate *c, const struct product_shape *s, int64_t programs,
-                      int64_t k, unsigned multiprocessors) {
+                      int64_t k, unsigned most, unsigned multiprocessors) {
   unsigned block_k = candidate_k(c, s);
   double iterations = (double)cdiv(k, block_k);
   double each = (double)cdiv(programs, multiprocessors); // programs per multiprocessor
-  double together = each < c->side_by_side ? each : c->side_by_side;
+  double together = each < most ? each : most;
   double full = c->side_by_side == 1
                     ? 1
                     : 0.6 + 0.4 * (together - 1) / (c->side_by_side - 1); // fraction of the rate
@@ -196,7 +196,7 @@ static int64_t blocks_of(const struct candidate *c, const struct product_shape *
 static double duration(const struct candidate *c, const struct product_shape *s, unsigned split,
                        unsigned multiprocessors, bool is_persistent) {
   int64_t programs = blocks_of(c, s) * split;
-  double computing = looping(c, s, programs, cdiv(s->k, split), multiprocessors);
+  double computing = looping(c, s, programs, cdiv(s->k, split), c->side_by_side, multiprocessors);
   double starting = overhead(c, s, (double)cdiv(programs, multiprocessors), is_persistent);
   double sharing = split == 1 ? 0 : 2.5 + split * 8.0 * (double)(s->batch * s->m * s->n) / 2.5e6;
   return fmax(computing, moving(c, s, programs, multiprocessors)) + starting + sharing;
@@ -204,13 +204,22 @@ static double duration(const struct candidate *c, const struct product_shape *s,
 
 // ---- persistent kernels whose last blocks are split ----
 
+// Two accumulators of a thread, the sum and a part, and 40 registers for the rest: fewer programs
+// fit on a multiprocessor.
+static unsigned beside_each_other(const struct candidate *c) {
+  enum { REGISTERS = 65536, PRODUCER_WARPS = 4 };
+  unsigned registers = 2 * (unsigned)c->m * c->n / (c->warps * 32u) + 40;
+  unsigned most = REGISTERS / ((c->warps + PRODUCER_WARPS) * 32u * registers);
+  return most < 1 ? 1 : most < c->side_by_side ? most : c->side_by_side;
+}
+
 struct left_over {
   int64_t whole, rest; // blocks
 };
 
 static struct left_over left_over_of(const struct candidate *c, const struct product_shape *s,
                                      unsigned split, unsigned multiprocessors) {
-  int64_t blocks = blocks_of(c, s), most = (int64_t)c->side_by_side * multiprocessors;
+  int64_t blocks = blocks_of(c, s), most = (int64_t)beside_each_other(c) * multiprocessors;
   int64_t programs = blocks * split < most ? blocks * split : most;
   int64_t rest = programs ? blocks % programs : 0;
   return (struct left_over){blocks - rest, rest};
@@ -227,8 +236,9 @@ static double duration_of_split(const struct candidate *c, const struct product_
   const double latency = 1.5, bytes_per_us = 0.1e6;
   struct left_over l = left_over_of(c, s, split, multiprocessors);
   int64_t parts = l.rest * split, programs = l.whole + parts;
-  double computing = looping(c, s, l.whole, s->k, multiprocessors) +
-                     looping(c, s, parts, cdiv(s->k, split), multiprocessors);
+  unsigned together = beside_each_other(c);
+  double computing = looping(c, s, l.whole, s->k, together, multiprocessors) +
+                     looping(c, s, parts, cdiv(s->k, split), together, multiprocessors);
   double starting = overhead(c, s, (double)cdiv(programs, multiprocessors), true);
   int64_t most = cdiv(parts, multiprocessors) + cdiv(l.rest, multiprocessors) * split;
   double sharing = latency + (double)parts_bytes(c, most) / bytes_per_us;
@@ -280,16 +290,20 @@ static void take_faster(struct choice *x, const struct candidate *c, unsigned sp
     *x = (struct choice){c, split, has_descriptors, time};
 }
 
-// Splits that the model finds only a little faster were not measured to be.
+// Beside whole waves, whose time was measured, splits have to gain more than the model's doubt.
 static void consider_persistent(struct choice *x, const struct candidate *c,
                                 const struct product_shape *s, const struct program_options *o) {
   enum { MOST_SPLIT = 16 };
   const double doubt = 1.05;
   unsigned multiprocessors = plan_multiprocessors(o);
   take_faster(x, c, 1, true, duration(c, s, 1, multiprocessors, true));
-  for (unsigned split = 2; split <= MOST_SPLIT; split++)
-    if (may_split_blocks(c, s, split, o))
-      take_faster(x, c, split, true, doubt * duration_of_split(c, s, split, multiprocessors));
+  for (unsigned split = 2; split <= MOST_SPLIT; split++) {
+    if (!may_split_blocks(c, s, split, o))
+      continue;
+    double time = duration_of_split(c, s, split, multiprocessors);
+    bool has_whole = left_over_of(c, s, split, multiprocessors).whole > 0;
+    take_faster(x, c, split, true, has_whole ? doubt * time : time);
+  }
 }
 
 // Compares the candidate, with k split in up to 32 parts, with the best one so far.
@@ -324,7 +338,9 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
                                .split_k = x.split,
                                .num_warps = best->warps,
                                .num_stages = best->stages,
-                               .resident = x.has_descriptors ? best->side_by_side : 0};
+                               .resident = !x.has_descriptors ? 0
+                                           : x.split > 1      ? beside_each_other(best)
+                                                              : best->side_by_side};
 }
 
 // ---- tuning space ----

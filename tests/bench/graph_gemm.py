@@ -2,10 +2,12 @@
 """Matrix products of graphs, f16 and bf16: Tile's generated kernels, the kernel of tutorial 09, Triton and cuBLAS, alternating in
 one process, all results checked against float64.
 
-usage: TILE_LIBRARY=libtile.so [PEERS_DIR=folder of 03-matrix-multiplication.py] python3 graph_gemm.py [CASE...] [options]
+usage: TILE_LIBRARY=libtile.so [PEERS_DIR=folder of 03-matrix-multiplication.py and 09-persistent-matmul.py of Triton's tutorials]
+       python3 graph_gemm.py [CASE...] [options]
 
 One JSON line per figure. `graph` is the configuration that is chosen without tuning, `graph_tuned` the same graph after
-tile_program_tune. The cases are those below; an argument that is part of their names selects them. --sizes adds N or MxNxK. The
+tile_program_tune; `tutorial` is ours, with the configurations of its decorator. `triton` is its plain kernel, `triton_tma` its persistent one with
+descriptors, which takes B as N x K: where a case has K x N, it gets a transposed copy. The cases are those below; an argument that is part of their names selects them. --sizes adds N or MxNxK. The
 time of --seconds is divided evenly among the cases that are left; cases for which none is left are named in the end. Without PyTorch
 only Tile's sides run, in f16, and samples of the results are checked; so the script tests itself with --device cpu --sizes 64."""
 import statistics
@@ -218,6 +220,22 @@ def triton_launch(p, config):
     return f
 
 
+def triton_tma_launch(p):
+    """The tutorial's persistent kernel with descriptors, tuned among a few of its own configurations. It allocates its result."""
+    if "tma" not in PEERS:
+        module = load_module(peer_file("09-persistent-matmul.py", "if __name__ =="), "peer_persistent")
+        kernel = module.matmul_kernel_tma_persistent
+        blocks = {g[:3] for g in CONFIGS}
+        names = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K")
+        kernel.configs = [c for c in kernel.configs if tuple(c.kwargs[n] for n in names) in blocks][:6] or kernel.configs[:6]
+        PEERS["tma"] = module.matmul_tma_persistent
+    a = p.a.tensor().contiguous()
+    b = p.b.tensor().t().contiguous()
+    f = lambda: PEERS["tma"](a, b, False)
+    f.check = lambda: p.out.copy_(f().reshape(-1))
+    return f
+
+
 def cublas_launch(p):
     a, b, out = p.a.tensor(), p.b.tensor(), p.out.view(p.shape)
     return lambda: p.bench.torch.matmul(a, b, out=out)
@@ -232,8 +250,10 @@ def launches_of(p, options, seconds):
     is_plain = c.batch == 1 and not c.a_is_transposed and not c.b_is_transposed
     if is_plain and p.dtype == "f16" and (c.k + c.pad) % 8 == 0 and (c.n + c.pad) % 8 == 0 and c.n % 8 == 0:
         sides["tutorial"] = {name: lambda g=g: tutorial_launch(p, g) for name, g in configs.items()}
-    if p.bench.triton and c.batch == 1 and os.path.exists(os.path.join(os.environ.get("PEERS_DIR", ""), "03-matrix-multiplication.py")):
+    if p.bench.triton and c.batch == 1 and peer_file("03-matrix-multiplication.py", "# %%\n# Unit Test"):
         sides["triton"] = {name: lambda g=g: triton_launch(p, g) for name, g in configs.items()}
+    if p.bench.triton and c.batch == 1 and c.k % 8 == 0 and c.n % 8 == 0 and peer_file("09-persistent-matmul.py", "if __name__ =="):
+        sides["triton_tma"] = {"its own": lambda: triton_tma_launch(p)}
     if p.bench.torch and not options.no_peers:
         sides["cublas"] = {"torch.matmul": lambda: cublas_launch(p)}
     if options.sides:
@@ -249,7 +269,7 @@ def quick(p, side, name, make):
     try:
         launch = make()
         bench.clear(p.out)
-        launch()
+        getattr(launch, "check", launch)()
         error = p.error()
         problem = None if error < ERROR[p.dtype] else f"WRONG: error {error:.2e}"
         ms = None if problem else bench.alternate({name: launch}, 1, 3)[name][0]
@@ -296,10 +316,9 @@ def measure(bench, case, dtype, end):
         row[side + "_config"] = best[side][0]
         put(case.name, dtype=dtype, side=side, config=best[side][0], launches=len(t), ms=statistics.median(t), p20=sorted(t)[len(t) // 5],
             p80=sorted(t)[len(t) * 4 // 5], tflops=rates[side])
-    peers = [r for side, r in rates.items() if side in ("cublas", "triton")]
-    ratios = dict(of_cublas="cublas" in rates and "graph" in rates and rates["graph"] / rates["cublas"] or None,
-                  of_best_peer=rates["graph"] / max(peers) if peers and "graph" in rates else None,
-                  of_tuned=rates["graph"] / rates["graph_tuned"] if {"graph", "graph_tuned"} <= rates.keys() else None)
+    of = lambda *sides: rates["graph"] / max(rates[s] for s in sides if s in rates) if "graph" in rates and rates.keys() & set(sides) else None
+    ratios = dict(of_cublas=of("cublas"), of_triton=of("triton", "triton_tma"), of_best_peer=of("cublas", "triton", "triton_tma"),
+                  of_tuned=of("graph_tuned"))
     put(case.name, dtype=dtype, row="TFLOP/s", **rates, **row, **ratios)
     p.close()
     return ratios
