@@ -370,16 +370,27 @@ static bool splits_blocks(struct product_writer *w) {
   return w->g->plan.resident && w->g->plan.split_k > 1;
 }
 
+// Are there sizes that the launch gives? They may have 64 bits, and what is computed from them.
+static bool has_sizes(struct product_writer *w) {
+  const struct product *g = w->g;
+  const struct expr *axes[] = {g->batch, g->m, g->n, g->k};
+  for (size_t i = 0; i < COUNT_OF(axes); i++)
+    if (!expr_is_const(axis_extent(axes[i]), NULL))
+      return true;
+  return false;
+}
+
+// An offset of a descriptor, which has 32 bits.
+static const char *narrow(struct product_writer *w, const char *text) {
+  return has_sizes(w) ? arena_printf(w->e->arena, "(%s).to(tl.int32)", text) : text;
+}
+
 // The matrix that a block belongs to, and its number there.
 static const char *write_batch_of(struct product_writer *w, const char *pid) {
   struct emitter *e = w->e;
   if (!w->g->is_batched)
     return pid;
-  bool is_narrow = expr_is_const(axis_extent(w->g->m), NULL) &&
-                   expr_is_const(axis_extent(w->g->n), NULL) &&
-                   expr_is_const(axis_extent(w->g->batch), NULL);
-  const char *close = is_narrow ? "" : ").to(tl.int32)", *open = is_narrow ? "" : "(";
-  emit_line(e, 1, "batch = %s%s // tiles%s", open, pid, close);
+  emit_line(e, 1, "batch = %s", narrow(w, arena_printf(e->arena, "%s // tiles", pid)));
   emit_axis(e, w->g->batch, "batch", NULL, 1);
   return arena_printf(e->arena, "(%s %% tiles)", pid);
 }
@@ -387,13 +398,14 @@ static const char *write_batch_of(struct product_writer *w, const char *pid) {
 // Which block and which part of k; all of k if the block is not split.
 static void write_part(struct product_writer *w) {
   struct emitter *e = w->e;
-  const char *k = emit_extent(e, axis_extent(w->g->k));
+  const struct expr *extent = axis_extent(w->g->k);
+  const char *k = emit_extent(e, extent);
   emit_line(e, 1, "part = max(pid - whole, 0) // max(rest, 1)");
   emit_line(e, 1, "block = pid - part * rest");
-  emit_line(e, 1, "k_first = part * share");
-  emit_line(e, 1, "k_end = %s", k);
+  emit_line(e, 1, "k_first = %s", narrow(w, "part * share"));
+  emit_line(e, 1, "k_end = %s", expr_is_const(extent, NULL) ? k : narrow(w, k));
   emit_line(e, 1, "if pid >= whole:");
-  emit_line(e, 1, "    k_end = min(k_first + share, %s)", k);
+  emit_line(e, 1, "    k_end = min(k_first + share, %s)%s", k, has_sizes(w) ? ".to(tl.int32)" : "");
 }
 
 // Stores the part. The last program of a block adds its parts up in their order, so that the sum
