@@ -340,7 +340,8 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
                                .num_stages = best->stages,
                                .resident = !x.has_descriptors ? 0
                                            : x.split > 1      ? beside_each_other(best)
-                                                              : best->side_by_side};
+                                                              : best->side_by_side,
+                               .microseconds = x.time};
 }
 
 // ---- tuning space ----

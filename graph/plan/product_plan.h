@@ -27,6 +27,7 @@ struct product_plan {
   // A persistent kernel, whose operands are loaded through tensor descriptors: so many programs per
   // multiprocessor compute all blocks. 0: a program for each block, and loads by pointers.
   unsigned resident;
+  double microseconds; // that the model expects
 };
 
 enum { MOST_PRODUCTS = 4 };

@@ -81,8 +81,9 @@ static struct product_shape shape_of(size_t i) {
 }
 
 static const char *text_of(const struct product_plan *p, char text[static 100]) {
-  snprintf(text, 100, "%ux%ux%u, %u warps, %u stages, split %u, %u a multiprocessor", p->block_m,
-           p->block_n, p->block_k, p->num_warps, p->num_stages, p->split_k, p->resident);
+  snprintf(text, 100, "%ux%ux%u, %u warps, %u stages, split %u, %u a multiprocessor, %.1f us",
+           p->block_m, p->block_n, p->block_k, p->num_warps, p->num_stages, p->split_k, p->resident,
+           p->microseconds);
   return text;
 }
 
@@ -109,6 +110,28 @@ START_TEST(shapes_have_reasons) {
     ck_assert_msg(left_over(&s, &p) * p.split_k <= 2 * p.resident * MULTIPROCESSORS &&
                       p.split_k * 4 * p.block_k <= s.k + 4 * p.block_k,
                   "%s", text);
+}
+END_TEST
+
+// TFLOP/s on an H200 (docs/performance.md, docs/decisions/008-producer-warps.md).
+static const struct {
+  int64_t m, n, k;
+  double rate;
+} measured[] = {{1024, 1024, 1024, 216}, {2048, 2048, 2048, 619},  {4096, 4096, 4096, 755},
+                {8192, 8192, 8192, 724}, {8192, 8192, 256, 537},   {8192, 8192, 512, 613},
+                {8192, 8192, 1024, 694}, {8192, 8192, 16384, 705}, {8192, 2304, 768, 594},
+                {2048, 4096, 4096, 727}, {4096, 11008, 4096, 757}, {512, 4096, 4096, 654}};
+
+START_TEST(the_model_is_near_what_was_measured) {
+  struct product_shape s = shape_of(0);
+  s.m = measured[_i].m, s.n = measured[_i].n, s.k = measured[_i].k;
+  struct product_plan p = product_choose(&s, &on_gpu);
+  double rate = 2e-6 * (double)s.m * (double)s.n * (double)s.k / p.microseconds;
+  if (getenv("TILE_TEST_PRINT"))
+    fprintf(stderr, "%lldx%lldx%lld: %.0f TFLOP/s expected, %.0f measured\n", (long long)s.m,
+            (long long)s.n, (long long)s.k, rate, measured[_i].rate);
+  ck_assert_double_ge(rate, 0.88 * measured[_i].rate);
+  ck_assert_double_le(rate, 1.12 * measured[_i].rate);
 }
 END_TEST
 
@@ -150,6 +173,7 @@ int main(void) {
   Suite *suite = suite_create("blocks of products");
   TCase *c = tcase_create("choices");
   tcase_add_loop_test(c, shapes_have_reasons, 0, (int)COUNT_OF(choices));
+  tcase_add_loop_test(c, the_model_is_near_what_was_measured, 0, (int)COUNT_OF(measured));
   tcase_add_test(c, parts_fit_the_memory_they_may_use);
   tcase_add_test(c, pairs_are_whole);
   suite_add_tcase(suite, c);
