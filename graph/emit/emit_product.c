@@ -418,17 +418,17 @@ static void write_parts(struct product_writer *w) {
   const char *at = emit_buffer(e, parts), *count = emit_buffer(e, e->p->counters);
   emit_line(e, 1, "done = True");
   emit_line(e, 1, "if pid >= whole:");
-  emit_line(e, 1, "    tile = block - whole");
+  emit_line(e, 1, "    slot = block - whole");
   emit_line(e, 1, "    at = tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)");
-  emit_line(e, 1, "    tl.store(%s + ((part * rest + tile) * (BLOCK_M * BLOCK_N) + at), acc)", at);
+  emit_line(e, 1, "    tl.store(%s + ((part * rest + slot) * (BLOCK_M * BLOCK_N) + at), acc)", at);
   emit_line(e, 1, "    tl.debug_barrier()");
-  emit_line(e, 1, "    done = tl.atomic_add(%s + tile, 1) == SPLIT_K - 1", count);
+  emit_line(e, 1, "    done = tl.atomic_add(%s + slot, 1) == SPLIT_K - 1", count);
   emit_line(e, 1, "    if done:");
   emit_line(e, 1, "        acc = tl.zeros([BLOCK_M, BLOCK_N], %s)", emit_type(w->g->sum));
   emit_line(e, 1, "        for p in tl.range(0, SPLIT_K):");
-  emit_line(e, 1, "            acc += tl.load(%s + ((p * rest + tile) * (BLOCK_M * BLOCK_N) + at))",
+  emit_line(e, 1, "            acc += tl.load(%s + ((p * rest + slot) * (BLOCK_M * BLOCK_N) + at))",
             at);
-  emit_line(e, 1, "        tl.store(%s + tile, 0)", count);
+  emit_line(e, 1, "        tl.store(%s + slot, 0)", count);
 }
 
 // ---- persistent kernels ----

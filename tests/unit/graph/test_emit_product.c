@@ -542,7 +542,7 @@ START_TEST(left_over_blocks_are_split) {
   const struct graph_kernel *k = p->kernels.at[0];
   static const char *const parts[] = {
       "whole = blocks // tl.num_programs(0) * tl.num_programs(0)\n", "if pid >= whole:\n",
-      "    done = tl.atomic_add(", " + tile, 1) == SPLIT_K - 1\n",
+      "    done = tl.atomic_add(", " + slot, 1) == SPLIT_K - 1\n",
       "        if done:\n            out0_tiles.store([m_first, n_first], "};
   for (size_t i = 0; i < COUNT_OF(parts); i++)
     ck_assert_msg(has(k->source, parts[i]), "%s\nin\n%s", parts[i], k->source);
