@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrix products of graphs, f16 and bf16: Tile's generated kernels, the kernel of tutorial 09, Triton and cuBLAS, alternating in
-one process, all results checked against float64.
+one process, all results checked against float64, those of graphs for equal bits as well.
 
 usage: TILE_LIBRARY=libtile.so [PEERS_DIR=folder of 03-matrix-multiplication.py and 09-persistent-matmul.py of Triton's tutorials]
        python3 graph_gemm.py [CASE...] [options]
@@ -263,6 +263,16 @@ def launches_of(p, options, seconds):
 
 # ---- measuring ----
 
+def same_bits(p, launch):
+    first, torch = p.out.view(p.bench.torch.int16).clone(), p.bench.torch
+    for _ in range(p.bench.options.repeats):
+        p.bench.clear(p.out)
+        launch()
+        if not torch.equal(first, p.out.view(torch.int16)):
+            return False
+    return True
+
+
 def quick(p, side, name, make):
     """The launch with its first median in ms; None if it is impossible or wrong."""
     bench = p.bench
@@ -272,6 +282,8 @@ def quick(p, side, name, make):
         getattr(launch, "check", launch)()
         error = p.error()
         problem = None if error < ERROR[p.dtype] else f"WRONG: error {error:.2e}"
+        if not problem and bench.torch and side.startswith("graph") and not same_bits(p, launch):
+            problem = "WRONG: another launch gives other bits"
         ms = None if problem else bench.alternate({name: launch}, 1, 3)[name][0]
     except Exception as e:  # too much shared memory, ...
         launch, error, ms, problem = None, None, None, (str(e).strip() or type(e).__name__)[:200]
@@ -359,6 +371,7 @@ if __name__ == "__main__":
     p.add_argument("--seconds", type=float, default=120, help="for all cases together")
     p.add_argument("--tune-seconds", type=float, default=5, help="at most, for a case")
     p.add_argument("--no-tune", action="store_true")
+    p.add_argument("--repeats", type=int, default=5, help="launches of a graph that must give the same bits")
     options = p.parse_args()
     bench = Bench(options)
     bench.events = bench.tile.event(), bench.tile.event()
