@@ -39,9 +39,10 @@ static bool want_ring(struct checked *k, intptr_t barriers) {
 
 // A tile has the columns and the rows of a block; other dimensions of the map have one element.
 static bool want_block(struct checked *k, MlirType tile, intptr_t offsets) {
-  if (tensor_rank(tile) != 2 || offsets < 2)
-    return wrong(k, "needs a matrix and an offset for each of its dimensions, not `%s`",
-                 text(k, tile));
+  if ((intptr_t)tensor_rank(tile) > offsets)
+    return wrong(k, "needs an offset for each dimension of `%s`", text(k, tile));
+  if (tensor_rank(tile) != 2)
+    return wrong(k, "needs a matrix, not `%s`", text(k, tile));
   return want_map(k, (unsigned)offsets);
 }
 
