@@ -8,8 +8,6 @@
 
 #include "graph/plan/operand.h"
 
-enum { ROW_BYTES = 16 }; // that addresses and strides are multiples of
-
 static const struct product_tile none = {.buffer = NULL};
 
 // Offsets in a tensor map are i32.
@@ -18,12 +16,11 @@ static bool is_extent(const struct expr *axis) {
   return e->lo >= 0 && e->hi <= INT32_MAX;
 }
 
-// A value that the launch knows: no axis, no loaded index.
-static bool is_of_sizes(const struct expr *e) {
+bool product_is_of_sizes(const struct expr *e) {
   if (e->kind == EXPR_SYMBOL)
     return !e->symbol->limit && !e->symbol->indirect;
   for (uint32_t i = 0; i < e->count; i++)
-    if (!is_of_sizes(e->in[i]))
+    if (!product_is_of_sizes(e->in[i]))
       return false;
   return true;
 }
@@ -31,7 +28,7 @@ static bool is_of_sizes(const struct expr *e) {
 // ---- the batch ----
 
 static bool is_size_of(const struct expr *e, const struct expr *batch) {
-  return is_of_sizes(e) && !expr_has_symbol(e, batch);
+  return product_is_of_sizes(e) && !expr_has_symbol(e, batch);
 }
 
 // The exclusive upper bound of an index; NULL: unknown, or not an i32.
@@ -53,7 +50,7 @@ static bool is_of_batch(const struct expr *e, const struct expr *batch) {
   if (e == batch)
     return true;
   if (e->kind == EXPR_SYMBOL)
-    return is_of_sizes(e);
+    return product_is_of_sizes(e);
   for (uint32_t i = 0; i < e->count; i++)
     if (!is_of_batch(e->in[i], batch))
       return false;
@@ -72,7 +69,7 @@ static bool add_outer(struct planner *pl, struct product_tile *t, const struct e
     else
       stride = expr_mul(pl->x, stride, factors[i]);
   const struct expr *size = is_of_batch(index, batch) ? size_of_index(pl->x, index, batch) : NULL;
-  if (t->outer_count == MOST_OUTER || !size || stride->lo < 1 || !is_of_sizes(stride) ||
+  if (t->outer_count == MOST_OUTER || !size || stride->lo < 1 || !product_is_of_sizes(stride) ||
       !expr_is_multiple(stride, elements))
     return false;
   t->outer[t->outer_count++] = (struct product_outer){index, size, stride};
@@ -102,22 +99,27 @@ static struct product_tile tile_of(struct planner *pl, struct buffer *b, const s
                                    const struct expr *batch, const struct expr *row,
                                    const struct expr *column) {
   const struct expr *one, *rest;
-  int64_t elements = ROW_BYTES / dtype_bytes(b->dtype);
+  int64_t elements = TILE_ROW_BYTES / dtype_bytes(b->dtype);
   struct product_tile t = {.buffer = b, .row_axis = row, .column_axis = column};
   if (!is_extent(row) || !is_extent(column) || !expr_linear(pl->x, offset, row, &t.stride, &rest) ||
       !expr_linear(pl->x, rest, column, &one, &rest) || !expr_is(one, 1) || t.stride->lo < 1 ||
-      !is_of_sizes(t.stride) || !expr_is_multiple(t.stride, elements))
+      !product_is_of_sizes(t.stride) || !expr_is_multiple(t.stride, elements))
     return none;
   return split_batch(pl, &t, batch, rest, elements) ? t : none;
+}
+
+const struct scalar *product_operand_load(const struct scalar *v, enum dtype t) {
+  const struct scalar *load = operand_load(v);
+  bool is_masked =
+      v->kind == SCALAR_MASKED || (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_MASKED);
+  return load && !is_masked && load->dtype == t ? load : NULL;
 }
 
 struct product_tile product_tile_of_operand(struct planner *pl, const struct scalar *v,
                                             enum dtype t, const struct expr *batch,
                                             const struct expr *x, const struct expr *y) {
-  const struct scalar *load = operand_load(v);
-  bool is_masked =
-      v->kind == SCALAR_MASKED || (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_MASKED);
-  if (!load || is_masked || load->dtype != t)
+  const struct scalar *load = product_operand_load(v, t);
+  if (!load)
     return none;
   struct product_tile tile = tile_of(pl, load->buffer, load->index, batch, x, y);
   return tile.buffer ? tile : tile_of(pl, load->buffer, load->index, batch, y, x);
