@@ -61,7 +61,8 @@ static void write_block(struct product_writer *w, const char *pid) {
   // Sizes may have 64 bits; offsets of descriptors have 32.
   const char *open = "", *close = "";
   if (w->g->plan.resident &&
-      !(expr_is_const(axis_extent(w->g->m), NULL) && expr_is_const(axis_extent(w->g->n), NULL)))
+      !(expr_is_const(axis_extent(w->g->m), NULL) && expr_is_const(axis_extent(w->g->n), NULL) &&
+        expr_is_const(axis_extent(w->g->batch), NULL)))
     open = "(", close = ").to(tl.int32)";
   if (w->k->group_m > 1) {
     emit_line(e, w->level,
@@ -390,7 +391,8 @@ static const char *write_batch_of(struct product_writer *w, const char *pid) {
   struct emitter *e = w->e;
   if (!w->g->is_batched)
     return pid;
-  emit_line(e, 1, "batch = %s", narrow(w, arena_printf(e->arena, "%s // tiles", pid)));
+  const char *batch = arena_printf(e->arena, "%s // tiles", pid);
+  emit_line(e, 1, "batch = %s", emit_axis_is_wide(w->g->batch) ? batch : narrow(w, batch));
   emit_axis(e, w->g->batch, "batch", NULL, 1);
   return arena_printf(e->arena, "(%s %% tiles)", pid);
 }

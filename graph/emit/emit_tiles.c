@@ -23,7 +23,8 @@ static const char *first_of(const struct product *g, const struct expr *axis) {
 // An offset of 32 bits.
 static const char *outer_text(struct emitter *e, const struct product_outer *o) {
   struct text t = emit_index(e, o->index);
-  return t.is_narrow ? t.s : arena_printf(e->arena, "(%s).to(tl.int32)", t.s);
+  return t.is_narrow ? t.s
+                     : arena_printf(e->arena, "%s.to(tl.int32)", text_within(e, t, PREC_ATOM));
 }
 
 static const char *offsets_text(struct emitter *e, const struct product *g,

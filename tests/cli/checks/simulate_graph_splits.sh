@@ -88,3 +88,14 @@ GRAPH
     check "$size in the order $order: on the CPU" 0 'checked +against' --graph graph.py --run --target cpu --check
   done
 done
+
+# ---- a number of batches, and of rows, that the launch gives ----
+
+cat > graph.py << 'GRAPH'
+class <lambda>(torch.nn.Module):
+    def forward(self, s0: "Sym(s0)", s1: "Sym(s1)", x: "f16[s0, s1, 136]", w: "f16[s0, 264, 136]"):
+        v = torch.ops.aten.permute.default(w, [0, 2, 1])
+        p = torch.ops.aten.bmm.default(x, v)
+        return (p,)
+GRAPH
+check "batches of symbolic sizes: simulated" 0 'checked +against' --graph graph.py --run --target sm_90a --simulate --check --arg s0=3 --arg s1=137

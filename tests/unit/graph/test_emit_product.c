@@ -519,8 +519,9 @@ static const struct {
           "v = torch.ops.aten.permute.default(w, [0, 2, 1])\n" LINE
           "p = torch.ops.aten.bmm.default(x, v)\n" LINE "return (p,)\n",
      {"tl.make_tensor_descriptor(in1, [n0, 384, 256], [98304, 256, 1], [1, BLOCK_N, BLOCK_K])",
-      "b_tiles.load([batch, n_first, k0]).reshape(BLOCK_N, BLOCK_K).T\n", "blocks = tiles * n0",
-      "batch = (pid // tiles).to(tl.int32)"}},
+      "b_tiles.load([batch.to(tl.int32), n_first, k0]).reshape(BLOCK_N, BLOCK_K).T\n",
+      "blocks = tiles * n0\n",
+      "m_first = ((first + (pid % tiles) % width % height) * BLOCK_M).to(tl.int32)\n"}},
 };
 
 START_TEST(batches_are_dimensions_of_descriptors) {
