@@ -320,8 +320,7 @@ static const struct wrong wrongs[] = {
      "an offset for each dimension"},
     {"\"tile.map_store\"(%t, %i, %i) {map = 0 : i32} : (tensor<32xf32>, i32, i32) -> ()",
      "needs a matrix"},
-    {"\"tilegpu.map_store\"(%t, %i) {map = 0 : i32} : (tensor<32xf32>, i32) -> ()",
-     "cannot store"},
+    {"\"tilegpu.map_store\"(%t, %i) {map = 0 : i32} : (tensor<32xf32>, i32) -> ()", "cannot store"},
     {"\"tilegpu.ring_end\"(%i) : (i32) -> ()", "needs a buffer"},
     {"\"tilegpu.map_copy\"(%s, %g, %i, %i) {ring = 0 : i32, slots = 3 : i32, map = 0 : i32} : "
      "(!tilegpu.memdesc<tensor<32xf32, " S ">>, " G ", i32, i32) -> ()",
