@@ -19,9 +19,12 @@ static int64_t bytes_of_boxes(struct protocol *p, MlirOperation op) {
   if (map.rank != tensor_rank(tile) || 8 * dtype_bytes(map.dtype) != bits)
     return -1;
   int64_t warps = op_attr_int(op, "warps", 0); // that store their own rows
+  int64_t ctas = op_attr_int(op, "ctas", 1);   // that copy a part of the rows each
   for (unsigned i = 0; i + 1 < map.rank; i++) {
     int64_t rows = warps && i + 2 == map.rank ? warps * MAP_STORE_ROWS : tensor_dim(tile, i);
-    if (map.box[i] != rows)
+    if (i + 2 == map.rank && rows % ctas)
+      return -1;
+    if (map.box[i] != (i + 2 == map.rank ? rows / ctas : rows))
       return -1;
   }
   bool is_swizzled = e && e->kind == ENC_NVMMA_SHARED && map.swizzle == e->nvmma.swizzle &&

@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "base/wgmma.h"
 #include "layouts/attr.h"
+#include "lowering/analysis/cluster_share.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
 #include "lowering/pass.h"
@@ -38,13 +39,15 @@ enum {
   SM_REGISTERS = 65536,   // of a multiprocessor
   MANY_ACCUMULATORS = 64, // of a thread: fewer leave registers enough to all warps
   SWIZZLE = 128,          // bytes: the widest
-  MAX_RING_LOADS = 2      // operands of a product
+  MAX_RING_LOADS = 2,     // operands of a product
+  SWIZZLE_ROWS = 8        // after which a swizzle repeats: parts of a shared block have as many
 };
 
 struct ring_load {
   MlirOperation op, copy; // map_load of the warps that compute, and of the producer
   MlirValue buffers;
   uint32_t map;
+  int32_t ctas; // that share it; 0: none do
 };
 
 struct ring {
@@ -65,6 +68,7 @@ struct state {
   uint32_t store_bytes; // at least
   bool has_many_accumulators;
   struct kernel_map *maps; // of the loads and stores
+  struct cluster_share share;
 };
 
 static bool collect(MlirOperation op, void *user) {
@@ -169,10 +173,46 @@ static void take_maps(struct state *s) {
 }
 
 // The map with the box and the swizzle of the buffer: rows of one swizzle.
-static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout) {
+static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout, int32_t ctas) {
   const struct encoding *e = encoding_of_attr(s->c, layout);
   struct kernel_map map = s->maps[op_attr_int(load, "map", 0)];
+  if (ctas)
+    map.box[map.rank - 2] /= (uint32_t)ctas;
   return map_for_buffer(s->c, s->module, map, e);
+}
+
+// ---- clusters ----
+
+static void find_shared(struct state *s) {
+  int64_t ctas = op_attr_int(s->module, "tile.num_ctas", 1);
+  struct axis_analysis *axis = axis_analyse(s->c, s->module, s->p->scratch);
+  s->share = cluster_share_of(s->c, s->kernel, ctas, axis, s->p->scratch);
+}
+
+// How many CTAs share the load; 0: each loads its own.
+static int32_t ctas_sharing(struct state *s, MlirOperation load, const struct ring *r) {
+  int64_t ctas = s->share.ctas,
+          rows = tensor_dim(mlirValueGetType(mlirOperationGetResult(load, 0)), 0);
+  if (ctas < 2 || mlirOperationIsNull(r->product))
+    return 0;
+  const char *why = cluster_cannot_share(&s->share, load);
+  if (!why && rows % (SWIZZLE_ROWS * ctas))
+    why = "its parts would not have 8 rows";
+  if (why)
+    pass_remark(s->p, load, "clusters", "not shared by the programs of a cluster: %s", why);
+  else
+    pass_remark(s->p, load, "clusters", "loaded once for %d programs%s", (int)ctas,
+                s->share.multiples.len ? ", if their numbers of blocks are multiples of that" : "");
+  return why ? 0 : (int32_t)ctas;
+}
+
+static void explain_no_cluster(struct state *s) {
+  int64_t ctas = op_attr_int(s->module, "tile.num_ctas", 1);
+  if (ctas > 1)
+    pass_remark(s->p, s->kernel, "clusters", "`num_ctas` of %d has no effect: %s", (int)ctas,
+                !s->p->target->has_tma ? "the target has no clusters"
+                                       : "no block that is loaded by TMA is the same in programs "
+                                         "of a cluster");
 }
 
 static uint32_t next_pow2(uint32_t n) {
@@ -195,7 +235,10 @@ static void add_load(struct state *s, struct builder *b, MlirOperation load) {
   MlirType tile = mlirValueGetType(mlirOperationGetResult(load, 0));
   MlirAttribute layout = buffer_layout(s, load);
   b->loc = mlirOperationGetLocation(load);
-  struct ring_load l = {.op = load, .map = map_for(s, load, layout)};
+  struct ring_load l = {.op = load, .ctas = ctas_sharing(s, load, r)};
+  l.map = map_for(s, load, layout, l.ctas);
+  if (l.ctas)
+    r->ref.ctas = l.ctas;
   l.buffers = build_local_ring(b, type_with_encoding(tile, layout), r->ref.slots);
   r->bytes += (uint32_t)tile_bytes(s, load);
   r->loads[r->count++] = l;
@@ -207,8 +250,7 @@ static void add_load(struct state *s, struct builder *b, MlirOperation load) {
 static void clone_ops(struct state *s, MlirOperation first, MlirBlock to) {
   struct clone_map m = {.arena = s->p->scratch};
   MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(first));
-  for (MlirOperation op = first; !mlirOperationEqual(op, end);
-       op = mlirOperationGetNextInBlock(op))
+  for (MlirOperation op = first; !mlirOperationEqual(op, end); op = mlirOperationGetNextInBlock(op))
     clone_op(&m, op, to);
 }
 
@@ -267,7 +309,7 @@ static void fill_ring(struct state *s, const struct ring *r) {
     if (i == 0)
       slot = build_ring_empty(&b, &r->ref, (int32_t)r->bytes);
     build_map_copy(&b, &r->ref, l->map, build_local_index(&b, l->buffers, slot, -1), slot, rank,
-                   offsets);
+                   offsets, l->ctas);
     drop(s, l->copy);
   }
 }
@@ -429,22 +471,46 @@ static void end_rings(struct state *s, MlirBlock computing, MlirLocation loc) {
   }
 }
 
+static bool has_shared(const struct state *s) {
+  bool any = false;
+  for (size_t i = 0; i < s->rings.len; i++)
+    any |= s->rings.at[i].ref.ctas > 0;
+  return any;
+}
+
+// The mbarriers of all rings; other CTAs may use them behind the barrier of the cluster.
+static void init_rings(struct state *s, struct builder *b) {
+  MlirValue in_step = {NULL};
+  if (has_shared(s))
+    in_step = build_cluster_check(b, &s->share);
+  for (size_t i = 0; i < s->rings.len; i++) {
+    struct ring_ref *r = &s->rings.at[i].ref;
+    b->loc = mlirOperationGetLocation(s->rings.at[i].loads[0].op);
+    r->barriers = build_barriers(s, b, r->slots);
+    if (r->ctas)
+      r->in_step = in_step;
+    build_ring_init(b, r);
+  }
+  if (has_shared(s)) {
+    build_cluster_barrier(b);
+    set_number(s, "tilegpu.num_ctas", (uint32_t)s->share.ctas);
+  } else {
+    explain_no_cluster(s);
+  }
+}
+
 static void specialize(struct state *s) {
   MlirBlock entry = func_entry(s->kernel), computing;
   MlirOperation first = mlirBlockGetFirstOperation(entry);
   int32_t registers = computing_registers(s);
   struct builder b = builder_before(s->c, first);
+  find_shared(s);
   take_maps(s);
   s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
   for (size_t i = 0; i < s->loads.len; i++)
     add_load(s, &b, s->loads.at[i]);
   map_stores_open(&s->stores, s->c, s->module, &b, s->maps, room(s));
-  for (size_t i = 0; i < s->rings.len; i++) {
-    struct ring_ref *r = &s->rings.at[i].ref;
-    b.loc = mlirOperationGetLocation(s->rings.at[i].loads[0].op);
-    r->barriers = build_barriers(s, &b, r->slots);
-    build_ring_init(&b, r);
-  }
+  init_rings(s, &b);
   // The branch is before `first`: the ops behind it are cloned, then moved.
   MlirBlock producer = split(s, &b, first, &computing);
   ir_walk(mlirBlockGetParentOperation(producer), collect_copy, s);
@@ -466,6 +532,11 @@ static void specialize(struct state *s) {
     drain_ring(s, &s->rings.at[i]);
   }
   end_rings(s, computing, b.loc);
+  if (has_shared(s)) { // others may still write to this CTA's memory, and arrive there
+    struct builder last = builder_before(s->c, mlirBlockGetTerminator(entry));
+    last.loc = b.loc;
+    build_cluster_barrier(&last);
+  }
   if (registers) {
     set_registers(s, producer, PRODUCER_REGISTERS, false);
     set_registers(s, computing, registers, true);
@@ -491,6 +562,8 @@ enum pass_result pass_specialize_warps(struct pass_context *p) {
   if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
+  if (!s.loads.len)
+    explain_no_cluster(&s);
   if (s.loads.len)
     specialize(&s);
   else if (s.stores.at.len)

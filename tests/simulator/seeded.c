@@ -141,6 +141,15 @@ static void make_persistent(struct problem *p) {
   integer(p, 3);
 }
 
+// Two programs: a cluster.
+static void make_pair(struct problem *p) {
+  array(p, DTYPE_F16, 128 * 160, number);
+  array(p, DTYPE_F16, 160 * 64, number);
+  array(p, DTYPE_F32, 128 * 64, zero);
+  integer(p, 5);
+  p->grid.x = 2;
+}
+
 // ---- the kernels ----
 
 struct subject {
@@ -158,7 +167,7 @@ static const struct subject subjects[] = {
     SUBJECT(mixed, false),      SUBJECT(running, false),        SUBJECT(transpose, false),
     SUBJECT(counts, false),     SUBJECT(unpack, false),         SUBJECT(product, false),
     SUBJECT(promoted, false),   SUBJECT(half_precision, false), SUBJECT(ring, true),
-    SUBJECT(persistent, true),
+    SUBJECT(persistent, true),  SUBJECT(pair, true),
 };
 
 // ---- running ----
