@@ -34,12 +34,15 @@ static tile_status refuse_serialised(const char *log) {
 
 // A kernel that uses more than 48 KB of dynamic shared memory must raise its limit first.
 #define SHARED_WITHOUT_ASKING (48u << 10)
+enum { PORTABLE_CTAS = 8 }; // of a cluster: CUDA Programming Guide, "Thread Block Clusters"
 
 static tile_status prepare_function(struct cuda_device *c, struct module *m) {
   CUDA_TRY(&c->api, module_function, (&m->function, m->handle, m->info->name));
   if (m->info->shared_bytes > SHARED_WITHOUT_ASKING)
     CUDA_TRY(&c->api, function_set,
              (m->function, CUDA_FUNCTION_MAX_SHARED, (int)m->info->shared_bytes));
+  if (m->info->num_ctas > PORTABLE_CTAS)
+    CUDA_TRY(&c->api, function_set, (m->function, CUDA_FUNCTION_LARGE_CLUSTERS, 1));
   return TILE_OK;
 }
 

@@ -5,8 +5,6 @@
 // Recursion is the algorithm: values are computed from values.
 #include "lowering/analysis/cluster_share.h"
 
-#include "mlir-dialects/build.h"
-
 enum kind { NOT_KNOWN, SAME, STEP, OTHER };
 enum { EQ = 0, SLT = 2, SGE = 5, ULT = 6, UGE = 9 }; // predicates of arith.cmpi
 

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/launch_value.h"
+#include "mlir-dialects/build.h"
 
 struct cluster_share {
   struct ir_context *c;
