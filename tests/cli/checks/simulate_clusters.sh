@@ -34,12 +34,12 @@ def grouped(a: const_ptr[f16] % 16, b: const_ptr[f16] % 16, out: ptr[f16] % 16, 
         o.store([i, j], acc.to(f16))
 TILE
 
-# agree NAME FILE M N K GRID LOADED [OPTION...]: 1, 2 and 4 programs in a cluster; LOADED: what --explain-perf says for 2
+# agree NAME FILE ROWS COLUMNS DEPTH GRID LOADED [OPTION...]: 1, 2 and 4 programs in a cluster; LOADED: what --explain-perf says for 2
 agree() {
-  local name=$1 file=$2 m=$3 n=$4 k=$5 grid=$6 loaded=$7
+  local name=$1 file=$2 rows=$3 columns=$4 depth=$5 grid=$6 loaded=$7 ctas
   shift 7
-  local arguments=(--arg "a=f16[${m}x$k]:rand(1)" --arg "b=f16[${k}x$n]:rand(2)" --arg "out=f16[${m}x$n]:zeros"
-                   --arg M=$m --arg N=$n --arg K=$k --grid "$grid" "$@")
+  local arguments=(--arg "a=f16[${rows}x$depth]:rand(1)" --arg "b=f16[${depth}x$columns]:rand(2)" --arg "out=f16[${rows}x$columns]:zeros"
+                   --arg M=$rows --arg N=$columns --arg K=$depth --grid "$grid" "$@")
   check "clusters: $name on the CPU" 0 'out' --run "$file" --target cpu --num-ctas 2 --out out=@products.npy "${arguments[@]}"
   for ctas in 1 2 4; do
     check "clusters: $name, $ctas programs" 0 'out +as expected: ' --run "$file" --target sm_90a --simulate --check --num-ctas $ctas \
