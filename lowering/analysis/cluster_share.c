@@ -23,9 +23,16 @@ static bool same_expr(const struct launch_expr *a, const struct launch_expr *b) 
   return same;
 }
 
+static bool depends_on_launch(const struct launch_expr *e) {
+  bool any = false;
+  for (uint32_t i = 0; i < e->count; i++)
+    any |= e->terms[i].op == LAUNCH_PARAM;
+  return any;
+}
+
 static bool require(struct cluster_share *s, MlirValue v) {
   struct launch_expr e;
-  if (!launch_value_of(s->c, s->kernel, v, s->a, &e))
+  if (!launch_value_of(s->c, s->kernel, v, s->a, &e) || !depends_on_launch(&e))
     return false;
   for (size_t i = 0; i < s->multiples.len; i++)
     if (same_expr(&s->multiples.at[i], &e))
