@@ -21,11 +21,11 @@
 #include "base/vec.h"
 #include "base/wgmma.h"
 #include "layouts/attr.h"
-#include "lowering/analysis/cluster_share.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
 #include "lowering/pass.h"
 #include "lowering/passes/clone_ops.h"
+#include "lowering/passes/cluster_loads.h"
 #include "lowering/passes/map_stores.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
@@ -39,8 +39,7 @@ enum {
   SM_REGISTERS = 65536,   // of a multiprocessor
   MANY_ACCUMULATORS = 64, // of a thread: fewer leave registers enough to all warps
   SWIZZLE = 128,          // bytes: the widest
-  MAX_RING_LOADS = 2,     // operands of a product
-  SWIZZLE_ROWS = 8        // after which a swizzle repeats: parts of a shared block have as many
+  MAX_RING_LOADS = 2      // operands of a product
 };
 
 struct ring_load {
@@ -68,7 +67,7 @@ struct state {
   uint32_t store_bytes; // at least
   bool has_many_accumulators;
   struct kernel_map *maps; // of the loads and stores
-  struct cluster_share share;
+  struct cluster_loads clusters;
 };
 
 static bool collect(MlirOperation op, void *user) {
@@ -181,40 +180,6 @@ static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layou
   return map_for_buffer(s->c, s->module, map, e);
 }
 
-// ---- clusters ----
-
-static void find_shared(struct state *s) {
-  int64_t ctas = op_attr_int(s->module, "tile.num_ctas", 1);
-  struct axis_analysis *axis = axis_analyse(s->c, s->module, s->p->scratch);
-  s->share = cluster_share_of(s->c, s->kernel, ctas, axis, s->p->scratch);
-}
-
-// How many CTAs share the load; 0: each loads its own.
-static int32_t ctas_sharing(struct state *s, MlirOperation load, const struct ring *r) {
-  int64_t ctas = s->share.ctas,
-          rows = tensor_dim(mlirValueGetType(mlirOperationGetResult(load, 0)), 0);
-  if (ctas < 2 || mlirOperationIsNull(r->product))
-    return 0;
-  const char *why = cluster_cannot_share(&s->share, load);
-  if (!why && rows % (SWIZZLE_ROWS * ctas))
-    why = "its parts would not have 8 rows";
-  if (why)
-    pass_remark(s->p, load, "clusters", "not shared by the programs of a cluster: %s", why);
-  else
-    pass_remark(s->p, load, "clusters", "loaded once for %d programs%s", (int)ctas,
-                s->share.multiples.len ? ", if their numbers of blocks are multiples of that" : "");
-  return why ? 0 : (int32_t)ctas;
-}
-
-static void explain_no_cluster(struct state *s) {
-  int64_t ctas = op_attr_int(s->module, "tile.num_ctas", 1);
-  if (ctas > 1)
-    pass_remark(s->p, s->kernel, "clusters", "`num_ctas` of %d has no effect: %s", (int)ctas,
-                !s->p->target->has_tma ? "the target has no clusters"
-                                       : "no block that is loaded by TMA is the same in programs "
-                                         "of a cluster");
-}
-
 static uint32_t next_pow2(uint32_t n) {
   uint32_t p = 1;
   while (p < n)
@@ -235,7 +200,9 @@ static void add_load(struct state *s, struct builder *b, MlirOperation load) {
   MlirType tile = mlirValueGetType(mlirOperationGetResult(load, 0));
   MlirAttribute layout = buffer_layout(s, load);
   b->loc = mlirOperationGetLocation(load);
-  struct ring_load l = {.op = load, .ctas = ctas_sharing(s, load, r)};
+  struct ring_load l = {.op = load, .ctas = 0};
+  if (!mlirOperationIsNull(r->product))
+    l.ctas = cluster_loads_ctas(&s->clusters, load);
   l.map = map_for(s, load, layout, l.ctas);
   if (l.ctas)
     r->ref.ctas = l.ctas;
@@ -482,7 +449,7 @@ static bool has_shared(const struct state *s) {
 static void init_rings(struct state *s, struct builder *b) {
   MlirValue in_step = {NULL};
   if (has_shared(s))
-    in_step = build_cluster_check(b, &s->share);
+    in_step = build_cluster_check(b, &s->clusters.share);
   for (size_t i = 0; i < s->rings.len; i++) {
     struct ring_ref *r = &s->rings.at[i].ref;
     b->loc = mlirOperationGetLocation(s->rings.at[i].loads[0].op);
@@ -493,9 +460,9 @@ static void init_rings(struct state *s, struct builder *b) {
   }
   if (has_shared(s)) {
     build_cluster_barrier(b);
-    set_number(s, "tilegpu.num_ctas", (uint32_t)s->share.ctas);
+    set_number(s, "tilegpu.num_ctas", (uint32_t)s->clusters.share.ctas);
   } else {
-    explain_no_cluster(s);
+    cluster_loads_explain(&s->clusters);
   }
 }
 
@@ -504,7 +471,6 @@ static void specialize(struct state *s) {
   MlirOperation first = mlirBlockGetFirstOperation(entry);
   int32_t registers = computing_registers(s);
   struct builder b = builder_before(s->c, first);
-  find_shared(s);
   take_maps(s);
   s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
   for (size_t i = 0; i < s->loads.len; i++)
@@ -562,8 +528,9 @@ enum pass_result pass_specialize_warps(struct pass_context *p) {
   if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
+  s.clusters = cluster_loads_of(p, s.kernel);
   if (!s.loads.len)
-    explain_no_cluster(&s);
+    cluster_loads_explain(&s.clusters);
   if (s.loads.len)
     specialize(&s);
   else if (s.stores.at.len)
