@@ -50,7 +50,7 @@ void build_map_wait(struct builder *b, int32_t warps);
 
 // ---- rings ----
 // A ring of a kernel with clusters may have copies that all CTAs of a cluster share (`ctas`, on its
-// ring_init and on these copies): each CTA copies a part of the rows to the same place in all of
+// ring_init and on these copies): each CTA copies a part of the rows to the same offset in all of
 // them. Then `empty` counts the warps of all CTAs, and a release goes to all of them. A CTA works
 // for itself if `in_step` (i1; null: true) is false, which is so in all CTAs of a cluster or in
 // none, and if the launch has no clusters. All CTAs of a cluster meet (cluster_barrier) behind the

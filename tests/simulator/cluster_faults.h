@@ -46,7 +46,7 @@ static const struct mutation pair_faults[] = {
      ".multicast::cluster [$1], [$2, {$3, $4}], [$5], $6;",
      HOPPER},
     {"a part that another slot's barrier counts", OPERAND, MULTICAST, 1, 0, "3", "[$5+8]", HOPPER},
-    {"parts at one place", OPERAND, MULTICAST, 1, 0, "1", "[%r9]", HOPPER},
+    {"parts at one offset", OPERAND, MULTICAST, 1, 0, "1", "[%r9]", HOPPER},
     {"parts of the same rows", OPERAND, MULTICAST, 1, 0, "2", "[$2, {$3, %r74}]", HOPPER},
     {"a part without a multicast", REWRITE, MULTICAST, 1, 0, NULL,
      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$1], [$2, "
