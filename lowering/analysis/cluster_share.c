@@ -41,10 +41,15 @@ static bool require(struct cluster_share *s, MlirValue v) {
   return true;
 }
 
+// Grids with clusters consist of whole ones.
 static bool is_multiple(struct cluster_share *s, MlirValue v) {
+  MlirOperation def = value_def(v);
   int64_t n;
   if (value_const_int(s->c, v, &n))
     return n % s->ctas == 0;
+  if (!mlirOperationIsNull(def) && op_is(s->c, def, OP_TILE_NUM_PROGRAMS) &&
+      op_attr_int(def, "axis", -1) == 0)
+    return true;
   return axis_info_of(s->axis, v)->divisibility[0] % s->ctas == 0;
 }
 

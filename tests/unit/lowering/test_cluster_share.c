@@ -72,6 +72,12 @@ static const struct {
     {HEAD LOOP("%x", "%c3", "%c2", ASK("%n")) END, "loop differently often", 0},
     {HEAD LOOP("%x", "%c8", "%c3", ASK("%n")) END, "loop differently often", 0},
     {HEAD LOOP("%x", "%m", "%n", ASK("%c1")) END, NULL, 2},
+    {HEAD "%p = \"tile.get_num_programs\"() {axis = 0 : i32} : () -> i32\n" LOOP(
+         "%x", "%c8", "%p", OP("%v", "divsi", "%i", "%c2") ASK("%v")) END,
+     NULL, 0},
+    {HEAD "%p = \"tile.get_num_programs\"() {axis = 1 : i32} : () -> i32\n" LOOP("%x", "%c8", "%p",
+                                                                                 ASK("%c1")) END,
+     "loop differently often", 0},
     // What loops carry.
     {HEAD "%r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0) -> (i32) : i32 {\n" ASK("%s")
          OP("%t", "addi", "%s", "%i") "scf.yield %t : i32\n}\n" END,
