@@ -10,6 +10,8 @@
 
 static struct fake_cuda *fake;
 static tile_device *device;
+static struct kernel_param params[] = {
+    {.name = "x", .is_pointer = true, .dtype = DTYPE_F32, .divisible_by = 16}};
 static struct kernel_info info;
 
 static void use_fake(void) {
@@ -17,8 +19,13 @@ static void use_fake(void) {
   void *lib = dlopen(FAKE_CUDA_PATH, RTLD_NOW | RTLD_LOCAL);
   ck_assert_ptr_nonnull(lib);
   fake = dlsym(lib, FAKE_CUDA_STATE);
-  fake->param_count = 0;
-  info = (struct kernel_info){.name = "pair", .target = "sm_90a", .num_warps = 4, .num_ctas = 2};
+  fake->param_count = 1;
+  info = (struct kernel_info){.name = "pair",
+                              .target = "sm_90a",
+                              .num_warps = 4,
+                              .num_ctas = 2,
+                              .param_count = 1,
+                              .params = params};
 }
 
 static void close_device(void) { tile_device_close(device); }
@@ -30,9 +37,10 @@ static struct module *loaded(void) {
   return m;
 }
 
-static void launch(struct module *m, unsigned x, unsigned flags) {
-  void *values[] = {NULL};
-  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){x, 3, 1}, values, flags), TILE_OK);
+static void launch(struct module *m, unsigned programs, unsigned flags) {
+  uint64_t x = 0x1234567800;
+  void *values[] = {&x};
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){programs, 3, 1}, values, flags), TILE_OK);
 }
 
 // Grids that are no multiple have no clusters.
@@ -76,7 +84,7 @@ END_TEST
 START_TEST(drivers_without_the_call) {
   setenv("TILE_LIBCUDA", CUDA_WITHOUT_MAPS_PATH, 1);
   fake = dlsym(dlopen(CUDA_WITHOUT_MAPS_PATH, RTLD_NOW | RTLD_LOCAL), FAKE_CUDA_STATE);
-  fake->param_count = 0;
+  fake->param_count = 1;
   struct module *m = loaded();
   launch(m, 2, 0);
   ck_assert_str_eq(fake->work, "k");
@@ -98,8 +106,10 @@ START_TEST(functions_of_packs) {
                                  .bytes =
                                      STR("\177ELF of a kernel, padded until it is so long that "
                                          "the fake driver can record it")};
-  const struct pack_variant variant = {NULL, 4, 3, &code, 1};
-  const struct pack_kernel k = {"pair", "pair", "", NULL, 0, &variant, 1};
+  static const uint32_t hints[] = {16};
+  const struct pack_variant variant = {hints, 4, 3, &code, 1};
+  const struct pack_kernel k = {"pair", "pair", "", params, 1, &variant, 1};
+  const tile_arg x = tile_arg_pointer((void *)0x10000, TILE_F32);
   struct strbuf bytes = {0};
   tile_pack *pack = NULL;
   tile_function *f = NULL;
@@ -109,7 +119,7 @@ START_TEST(functions_of_packs) {
   ck_assert_int_eq(tile_device_open("cuda", &device), TILE_OK);
   ck_assert_int_eq(tile_pack_from_memory(bytes.ptr, bytes.len, &pack), TILE_OK);
   ck_assert_int_eq(tile_pack_get_function(pack, device, "pair", &f), TILE_OK);
-  ck_assert_int_eq(tile_function_launch(f, NULL, (tile_grid){16, 1, 1}, NULL, 0), TILE_OK);
+  ck_assert_int_eq(tile_function_launch(f, NULL, (tile_grid){16, 1, 1}, &x, 1), TILE_OK);
   ck_assert_str_eq(fake->work, _i ? "c" : "k");
   ck_assert_uint_eq(fake->cluster, ctas);
   tile_function_close(f);
