@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which loads through tensor maps the programs of a cluster share, for specialize_warps.c: the
 // module's `tile.num_ctas` asks for clusters.
-#ifndef TILE_LOWERING_PASSES_CLUSTER_LOADS_H
-#define TILE_LOWERING_PASSES_CLUSTER_LOADS_H
+#ifndef TILE_LOWERING_PASSES_SPECIALIZE_WARPS_CLUSTERS_H
+#define TILE_LOWERING_PASSES_SPECIALIZE_WARPS_CLUSTERS_H
 
 #include "lowering/analysis/cluster_share.h"
 #include "lowering/pass.h"

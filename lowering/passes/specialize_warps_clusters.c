@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of loads that programs of a cluster share (cluster_loads.h).
-#include "lowering/passes/cluster_loads.h"
+// The choice of loads that programs of a cluster share (specialize_warps_clusters.h).
+#include "lowering/passes/specialize_warps_clusters.h"
 
 enum { SWIZZLE_ROWS = 8 }; // after which a swizzle repeats: parts of a block have as many
 
