@@ -53,11 +53,19 @@ static bool check_map_load(struct checked *k) {
   return want_block(k, block, operand_count(k));
 }
 
+// `ctas`: how many CTAs share it.
+static bool want_ctas(struct checked *k) {
+  int64_t n = op_attr_int(k->op, "ctas", 2);
+  return (n > 1 && kernel_ctas_are_valid((uint32_t)n)) ||
+         wrong(k, "cannot be shared by %lld CTAs", (long long)n);
+}
+
 static bool check_map_copy(struct checked *k) {
   MlirType t = operand_type(k, 0);
   if (!type_is_memdesc(k->c, t))
     return wrong(k, "cannot load `%s`", text(k, t));
-  return want_ring(k, 1) && want_block(k, memdesc_tile(k->c, t), operand_count(k) - 3);
+  return want_ring(k, 1) && want_block(k, memdesc_tile(k->c, t), operand_count(k) - 3) &&
+         want_ctas(k);
 }
 
 // `warps`: the size of groups of warps, if there is one.
@@ -94,7 +102,7 @@ bool check_ring(struct checked *k) {
   case OP_TILE_MAP_LOAD: return check_map_load(k);
   case OP_TILE_MAP_STORE:
   case OP_GPU_MAP_STORE: return check_map_store(k);
-  case OP_GPU_RING_INIT:
+  case OP_GPU_RING_INIT: return want_ring(k, 0) && want_ctas(k);
   case OP_GPU_RING_FULL: return want_ring(k, 0);
   case OP_GPU_RING_EMPTY: return want_ring(k, 0) && want_positive(k, "bytes", MAX_BYTES);
   case OP_GPU_RING_RELEASE: return check_ring_release(k);

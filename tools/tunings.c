@@ -23,7 +23,8 @@ size_t tunings_options(struct tool *t, struct tune_setting ret[TUNINGS_OPTIONS])
     uint32_t value;
   } options[TUNINGS_OPTIONS] = {{"num_warps", t->o.num_warps},
                                 {"num_stages", t->o.num_stages},
-                                {"max_registers", t->o.max_registers}};
+                                {"max_registers", t->o.max_registers},
+                                {"num_ctas", t->o.num_ctas}};
   size_t n = 0;
   for (size_t i = 0; i < TUNINGS_OPTIONS; i++)
     if (options[i].value)
@@ -327,6 +328,8 @@ bool tunings_apply(struct tool *t, const struct tuned *tuned, const struct tunin
       ok = set_option(t, tuned, s, 16, to->num_stages);
     else if (strcmp(s->name, "max_registers") == 0)
       ok = set_option(t, tuned, s, 255, to->max_registers);
+    else if (strcmp(s->name, "num_ctas") == 0)
+      ok = set_option(t, tuned, s, 16, to->num_ctas);
     else if (!tune_setting_find(q->given, q->given_count, s->name))
       to->set_constant(to->user, t, s, tuned->entry->span);
     if (!ok)
@@ -398,7 +401,7 @@ bool tunings_for_compilation(struct tool *t, struct compile_request *r) {
     diag_remark(t->diag, t->o.file_at, "tuning", "%s", strbuf_cstr(&text));
     strbuf_finish(&text);
   }
-  return tunings_apply(
-      t, &tuned, &q,
-      &(struct tunings_target){&r->num_warps, &r->num_stages, &r->max_registers, r, bind});
+  return tunings_apply(t, &tuned, &q,
+                       &(struct tunings_target){&r->num_warps, &r->num_stages, &r->max_registers,
+                                                &r->num_ctas, r, bind});
 }

@@ -37,6 +37,10 @@ uint32_t tune_config_registers(const struct tune_space *s, size_t config) {
   return number(s, config, "max_registers");
 }
 
+uint32_t tune_config_ctas(const struct tune_space *s, size_t config) {
+  return number(s, config, "num_ctas");
+}
+
 void tune_config_print(const struct tune_space *s, size_t config, struct strbuf *out) {
   for (size_t i = 0; i < s->dim_count; i++)
     strbuf_printf(out, "%s%s=%s", i > 0 ? ", " : "", s->dims[i].name,

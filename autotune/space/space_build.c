@@ -18,8 +18,10 @@ struct space_builder space_begin(struct arena *a, struct diag_engine *diag,
 
 // ---- Dimensions ----
 
-static const char *const option_names[] = {
-    [TUNE_WARPS] = "num_warps", [TUNE_STAGES] = "num_stages", [TUNE_REGISTERS] = "max_registers"};
+static const char *const option_names[] = {[TUNE_WARPS] = "num_warps",
+                                           [TUNE_STAGES] = "num_stages",
+                                           [TUNE_REGISTERS] = "max_registers",
+                                           [TUNE_CTAS] = "num_ctas"};
 
 // What a name refers to; a parameter of the kernel takes precedence over an option.
 static const char *resolve(const struct space_builder *b, struct str name,
@@ -28,7 +30,7 @@ static const char *resolve(const struct space_builder *b, struct str name,
   for (size_t i = 0; i < b->param_count; i++)
     if (str_is(name, b->params[i].name))
       return *ret_kind = TUNE_CONSTANT, *ret_param = &b->params[i], b->params[i].name;
-  for (int k = TUNE_WARPS; k <= TUNE_REGISTERS; k++)
+  for (int k = TUNE_WARPS; k <= TUNE_CTAS; k++)
     if (str_is(name, option_names[k]))
       return *ret_kind = (enum tune_dim_kind)k, option_names[k];
   return NULL;
@@ -40,7 +42,7 @@ static bool unknown_name(struct space_builder *b, struct span at, struct str nam
   for (size_t i = 0; i < b->param_count; i++)
     if (b->params[i].is_constexpr)
       names[n++] = b->params[i].name;
-  for (int k = TUNE_WARPS; k <= TUNE_REGISTERS; k++)
+  for (int k = TUNE_WARPS; k <= TUNE_CTAS; k++)
     names[n++] = option_names[k];
   struct diag *d =
       diag_error(b->diag, at, E0728, "the kernel has no parameter `%.*s`", STR_ARG(name));
@@ -67,7 +69,7 @@ bool space_dim(struct space_builder *b, struct span at, struct str name, size_t 
     struct diag *d = diag_error(b->diag, at, E0728, "`%s` is a run-time parameter", resolved);
     diag_help(d,
               "what may be chosen are compile-time parameters (`%s: constexpr`), num_warps, "
-              "num_stages and max_registers",
+              "num_stages, max_registers and num_ctas",
               resolved);
     return false;
   }
@@ -103,6 +105,8 @@ static const char *option_fault(enum tune_dim_kind kind, int64_t n) {
   case TUNE_STAGES: return n >= 1 && n <= 16 ? NULL : "it is a number from 1 to 16";
   case TUNE_REGISTERS:
     return n == 0 || (n >= 16 && n <= 255) ? NULL : "it is a number from 16 to 255, or 0: no bound";
+  case TUNE_CTAS:
+    return n >= 1 && n <= 16 && is_pow2((uint64_t)n) ? NULL : "it is 1, 2, 4, 8 or 16";
   case TUNE_CONSTANT: break;
   }
   return NULL;
@@ -142,6 +146,7 @@ const char *space_default(const struct space_builder *b, const struct tune_dim *
   case TUNE_WARPS: return "4";
   case TUNE_STAGES: return "3";
   case TUNE_REGISTERS: return "0";
+  case TUNE_CTAS: return "1";
   case TUNE_CONSTANT: break;
   }
   for (size_t i = 0; i < b->param_count; i++)

@@ -79,6 +79,10 @@ TILE_API tile_status tile_kernel_set_tuple(tile_kernel *kernel, const char *name
  * more CTAs per multiprocessor; too few spill. 0, the default: no limit. The CPU device ignores
  * it. */
 TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned max_registers);
+/* Programs of a cluster on sm_90 and newer (Triton's num_ctas): 1, 2, 4, 8 or 16 neighbours along
+ * the grid's first dimension, which load blocks once that all of them read. Results do not depend
+ * on it. */
+TILE_API tile_status tile_kernel_set_num_ctas(tile_kernel *kernel, unsigned num_ctas);
 /* Nonzero: programmatic dependent launch, as Triton's launch_pdl=True. Launches may begin while the
  * kernel in front of them in the stream still runs, as soon as all of its CTAs have called
  * tl.extra.cuda.gdc_launch_dependents() or ended; gdc_wait() then waits until that kernel has ended

@@ -13,7 +13,7 @@ struct lang_setting {
 struct lang_config {
   struct lang_setting *settings;
   size_t setting_count;
-  uint32_t num_warps, num_stages, max_registers; // 0: not given
+  uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: not given
   struct span span;
 };
 // A launch argument or chosen constant, which heuristics and pruning functions receive by name.
@@ -62,7 +62,7 @@ bool lang_prune(struct arena *a, struct diag_engine *diag, const struct lang_tun
 struct lang_defaults {
   struct lang_setting *settings;
   size_t setting_count;
-  uint32_t num_warps, num_stages, max_registers; // 0: no value, or already given
+  uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: no value, or already given
 };
 // Constants, arguments (lang_known) and the numbers of warps and stages (0: not given) are given.
 // False with diagnostics if a parameter has no value and the decorators cannot be evaluated; if all

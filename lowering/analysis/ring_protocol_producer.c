@@ -19,9 +19,11 @@ static int64_t bytes_of_boxes(struct protocol *p, MlirOperation op) {
   if (map.rank < 2 || 8 * dtype_bytes(map.dtype) != bits)
     return -1;
   int64_t warps = op_attr_int(op, "warps", 0); // that store their own rows
+  int64_t ctas = op_attr_int(op, "ctas", 1);   // that copy a part of the rows each
   for (unsigned i = 0; i + 1 < map.rank; i++) {
     int64_t rows = warps ? warps * MAP_STORE_ROWS : tensor_dim(tile, 0);
-    if (map.box[i] != (i == kernel_map_rows(&map) ? rows : 1))
+    bool is_rows = i == kernel_map_rows(&map);
+    if ((is_rows && rows % ctas) || map.box[i] != (is_rows ? rows / ctas : 1))
       return -1;
   }
   bool is_swizzled = e && e->kind == ENC_NVMMA_SHARED && map.swizzle == e->nvmma.swizzle &&

@@ -155,14 +155,14 @@ static const struct {
     {"warps=4", "command line:1:1: error: the kernel has no parameter `warps` [E0728]\n"
                 " 1 | warps=4\n"
                 "   | ^~~~~\n"
-                "   = help: there are `BLOCK`, `KIND`, `ROWS`, `num_warps`, `num_stages` and "
-                "`max_registers`\n"},
+                "   = help: there are `BLOCK`, `KIND`, `ROWS`, `num_warps`, `num_stages`, "
+                "`max_registers` and `num_ctas`\n"},
     {"num_warps=4, n=1",
      "command line:1:14: error: `n` is a run-time parameter [E0728]\n"
      " 1 | num_warps=4, n=1\n"
      "   |              ^\n"
      "   = help: what may be chosen are compile-time parameters (`n: constexpr`), "
-     "num_warps, num_stages and max_registers\n"},
+     "num_warps, num_stages, max_registers and num_ctas\n"},
     {"num_warps=3", "command line:1:11: error: `3` is no value for `num_warps` [E0727]\n"
                     " 1 | num_warps=3\n"
                     "   |           ^\n"
@@ -213,6 +213,8 @@ static const struct {
     {"num_stages=17", E0727},
     {"num_warps=True", E0727},
     {"max_registers=8", E0727},
+    {"num_ctas=3", E0727},
+    {"num_ctas=32", E0727},
     {"BLOCK=1..65537", E0729},
     {"BLOCK=1..9223372036854775807", E0729},
     {"BLOCK=1..300, ROWS=1..300", E0729},
