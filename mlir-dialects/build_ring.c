@@ -9,6 +9,34 @@ MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const M
   return build_value(b, OP_TILE_MAP_LOAD, rank, offsets, type, 1, &a);
 }
 
+void build_map_make(struct builder *b, uint32_t map, unsigned rank, MlirValue base,
+                    const MlirValue *sizes, const MlirValue *strides) {
+  MlirNamedAttribute a = named_attr(b->c, "map", attr_i32(b->c, (int32_t)map));
+  MlirValue operands[2 * KERNEL_MAP_RANK] = {base};
+  for (unsigned i = 0; i < rank; i++)
+    operands[1 + i] = sizes[i];
+  for (unsigned i = 0; i + 1 < rank; i++)
+    operands[1 + rank + i] = strides[i];
+  build_op(b, OP_TILE_MAP_MAKE, 2 * rank, operands, 0, NULL, 1, &a);
+}
+
+void build_maps_open(struct builder *b, MlirValue buffer) {
+  build_op(b, OP_GPU_MAPS_OPEN, 1, &buffer, 0, NULL, 0, NULL);
+}
+
+void build_maps_close(struct builder *b) {
+  build_op(b, OP_GPU_MAPS_CLOSE, 0, NULL, 0, NULL, 0, NULL);
+}
+
+void build_made_map(struct builder *b, uint32_t map, MlirValue buffer, unsigned numbers,
+                    MlirValue base, const MlirValue *sizes_and_strides) {
+  MlirNamedAttribute a = named_attr(b->c, "map", attr_i32(b->c, (int32_t)map));
+  MlirValue operands[1 + 2 * KERNEL_MAP_RANK] = {buffer, base};
+  for (unsigned i = 0; i < numbers; i++)
+    operands[2 + i] = sizes_and_strides[i];
+  build_op(b, OP_GPU_MAP_MAKE, 2 + numbers, operands, 0, NULL, 1, &a);
+}
+
 static void build_store_by(struct builder *b, enum op_id id, uint32_t map, MlirValue what,
                            unsigned rank, const MlirValue *offsets, int32_t warps) {
   MlirNamedAttribute a[] = {named_attr(b->c, "map", attr_i32(b->c, (int32_t)map)),
@@ -69,6 +97,12 @@ void build_ring_init(struct builder *b, const struct ring_ref *r) {
 
 MlirValue build_ring_empty(struct builder *b, const struct ring_ref *r, int32_t bytes) {
   return build_position(b, OP_GPU_RING_EMPTY, r, "bytes", bytes);
+}
+
+void build_ring_drain(struct builder *b, const struct ring_ref *r) {
+  MlirNamedAttribute a[3];
+  ring_attrs(b, r, NULL, 0, a);
+  build_op(b, OP_GPU_RING_DRAIN, 1, &r->barriers, 0, NULL, 2, a);
 }
 
 MlirValue build_ring_full(struct builder *b, const struct ring_ref *r) {

@@ -16,9 +16,7 @@ static MlirValue fact(struct eval *e, MlirValue v, enum hint h, const int32_t *v
   if (!is_pointer && !mlirTypeIsAInteger(element))
     return v;
   MlirType i32 = mlir_of_dtype(e->c, DTYPE_I32);
-  MlirType offset = !is_pointer            ? type
-                    : type_is_tensor(type) ? type_with_element(type, i32)
-                                           : i32;
+  MlirType offset = !is_pointer ? type : type_is_tensor(type) ? type_with_element(type, i32) : i32;
   MlirValue operands[] = {v, build_const_int(&e->b, offset, 0)};
   MlirNamedAttribute hint = named_attr(e->c, hint_attrs[h], attr_i32_array(e->c, n, values));
   enum op_id id = is_pointer ? OP_TILE_ADDPTR : OP_ARITH_ADDI;

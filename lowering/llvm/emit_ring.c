@@ -109,6 +109,20 @@ static void wait_empty(struct emitter *e, MlirOperation op) {
   result_of(e, op, 0)->at[0] = slot;
 }
 
+// The last copy to each slot: in this lap up to the next slot to fill, in the one before from there
+// on. Before the first lap a wait for the one before ends at once.
+static void drain(struct emitter *e, MlirOperation op) {
+  struct ring r = ring_of(e, op, 0);
+  LLVMValueRef next = read_variable(e, r.at->put.slot), parity = read_variable(e, r.at->put.parity);
+  LLVMValueRef before = LLVMBuildXor(e->b, parity, const_i32(e, 1), "");
+  for (uint32_t i = 0; i < r.slots; i++) {
+    LLVMValueRef slot = const_i32(e, i);
+    LLVMValueRef is_new = LLVMBuildICmp(e->b, LLVMIntULT, slot, next, "");
+    e->target->hooks->mbarrier_wait(e, full(e, &r, slot),
+                                    LLVMBuildSelect(e->b, is_new, parity, before, ""));
+  }
+}
+
 static void wait_full(struct emitter *e, MlirOperation op) {
   struct ring r = ring_of(e, op, 0);
   LLVMValueRef slot = read_variable(e, r.at->get.slot), parity = read_variable(e, r.at->get.parity);
@@ -143,7 +157,7 @@ struct boxes {
 
 static struct boxes boxes_of(struct emitter *e, MlirOperation op, intptr_t first_offset) {
   struct boxes x = {.map = (uint32_t)op_attr_int(op, "map", 0)};
-  const struct kernel_map *map = &e->info->maps[x.map];
+  const struct kernel_map *map = &e->map_shapes[x.map];
   MlirType tile = memdesc_tile(e->c, operand_type(op, 0));
   uint32_t inner = map->rank - 1;
   x.rank = map->rank;
@@ -244,6 +258,7 @@ bool emit_ring(struct emitter *e, MlirOperation op) {
     break;
   case OP_GPU_RING_INIT: init(e, op); break;
   case OP_GPU_RING_EMPTY: wait_empty(e, op); break;
+  case OP_GPU_RING_DRAIN: drain(e, op); break;
   case OP_GPU_RING_FULL: wait_full(e, op); break;
   case OP_GPU_RING_RELEASE: release(e, op); break;
   case OP_GPU_MAP_STORE: store(e, op); break;

@@ -26,6 +26,7 @@
 #include "lowering/pass.h"
 #include "lowering/passes/clone_ops.h"
 #include "lowering/passes/map_stores.h"
+#include "lowering/passes/producer_maps.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
 #include "lowering/plan/ring_slots.h"
@@ -62,6 +63,7 @@ struct state {
   VEC(MlirOperation) loads, copies; // in program order
   VEC(struct ring) rings;
   struct map_stores stores;
+  struct producer_maps made;
   uint32_t store_bytes; // at least
   bool has_many_accumulators;
   struct kernel_map *maps; // of the loads and stores
@@ -71,6 +73,8 @@ static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
   if (op_is(s->c, op, OP_TILE_MAP_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
+  if (op_is(s->c, op, OP_TILE_MAP_MAKE))
+    vec_push(s->p->scratch, &s->made.makes, op);
   if (op_is(s->c, op, OP_TILE_MAP_STORE))
     vec_push(s->p->scratch, &s->stores.at, (struct map_store){.op = op});
   return true;
@@ -80,6 +84,8 @@ static bool collect_copy(MlirOperation op, void *user) {
   struct state *s = user;
   if (op_is(s->c, op, OP_TILE_MAP_LOAD))
     vec_push(s->p->scratch, &s->copies, op);
+  if (op_is(s->c, op, OP_TILE_MAP_MAKE))
+    vec_push(s->p->scratch, &s->made.copies, op);
   return true;
 }
 
@@ -169,10 +175,12 @@ static void take_maps(struct state *s) {
 }
 
 // The map with the box and the swizzle of the buffer: rows of one swizzle.
-static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout) {
+static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout, int32_t ring) {
   const struct encoding *e = encoding_of_attr(s->c, layout);
-  struct kernel_map map = s->maps[op_attr_int(load, "map", 0)];
-  return map_for_buffer(s->c, s->module, map, e);
+  uint32_t from = (uint32_t)op_attr_int(load, "map", 0);
+  return s->maps[from].made
+             ? producer_map_for(&s->made, s->c, s->module, from, s->maps[from], e, ring)
+             : map_for_buffer(s->c, s->module, s->maps[from], e);
 }
 
 static uint32_t next_pow2(uint32_t n) {
@@ -195,7 +203,7 @@ static void add_load(struct state *s, struct builder *b, MlirOperation load) {
   MlirType tile = mlirValueGetType(mlirOperationGetResult(load, 0));
   MlirAttribute layout = buffer_layout(s, load);
   b->loc = mlirOperationGetLocation(load);
-  struct ring_load l = {.op = load, .map = map_for(s, load, layout)};
+  struct ring_load l = {.op = load, .map = map_for(s, load, layout, r->ref.number)};
   l.buffers = build_local_ring(b, type_with_encoding(tile, layout), r->ref.slots);
   r->bytes += (uint32_t)tile_bytes(s, load);
   r->loads[r->count++] = l;
@@ -207,8 +215,7 @@ static void add_load(struct state *s, struct builder *b, MlirOperation load) {
 static void clone_ops(struct state *s, MlirOperation first, MlirBlock to) {
   struct clone_map m = {.arena = s->p->scratch};
   MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(first));
-  for (MlirOperation op = first; !mlirOperationEqual(op, end);
-       op = mlirOperationGetNextInBlock(op))
+  for (MlirOperation op = first; !mlirOperationEqual(op, end); op = mlirOperationGetNextInBlock(op))
     clone_op(&m, op, to);
 }
 
@@ -242,6 +249,7 @@ static bool drop_effect(MlirOperation op, void *user) {
   struct state *s = user;
   switch (op_id(s->c, op)) {
   case OP_TILE_MAP_LOAD:
+  case OP_TILE_MAP_MAKE:
   case OP_TILE_LOAD:
   case OP_TILE_GRID_DEPENDENCY: // the producer's copies wait for the grid in front, too
   case OP_SCF_YIELD:
@@ -429,6 +437,17 @@ static void end_rings(struct state *s, MlirBlock computing, MlirLocation loc) {
   }
 }
 
+// leader: the branch of the producer's first thread.
+static void make_maps(struct state *s, MlirOperation leader, MlirBlock computing) {
+  const struct ring_ref **rings =
+      arena_array(s->p->scratch, const struct ring_ref *, s->rings.len + 1);
+  for (size_t i = 0; i < s->rings.len; i++)
+    rings[i] = &s->rings.at[i].ref;
+  struct builder end = builder_before(s->c, mlirBlockGetTerminator(computing));
+  producer_maps_lower(&s->made, s->c, mlirRegionGetFirstBlock(mlirOperationGetRegion(leader, 0)),
+                      rings, &end);
+}
+
 static void specialize(struct state *s) {
   MlirBlock entry = func_entry(s->kernel), computing;
   MlirOperation first = mlirBlockGetFirstOperation(entry);
@@ -445,6 +464,7 @@ static void specialize(struct state *s) {
     r->barriers = build_barriers(s, &b, r->slots);
     build_ring_init(&b, r);
   }
+  producer_maps_open(&s->made, &b);
   // The branch is before `first`: the ops behind it are cloned, then moved.
   MlirBlock producer = split(s, &b, first, &computing);
   ir_walk(mlirBlockGetParentOperation(producer), collect_copy, s);
@@ -465,6 +485,7 @@ static void specialize(struct state *s) {
     fill_ring(s, &s->rings.at[i]);
     drain_ring(s, &s->rings.at[i]);
   }
+  make_maps(s, parts, computing);
   end_rings(s, computing, b.loc);
   if (registers) {
     set_registers(s, producer, PRODUCER_REGISTERS, false);
@@ -480,6 +501,10 @@ static void only_stores(struct state *s) {
   struct builder begin = builder_before(s->c, mlirBlockGetFirstOperation(entry));
   struct builder end = builder_before(s->c, mlirBlockGetTerminator(entry));
   take_maps(s);
+  for (size_t i = 0; i < s->made.makes.len; i++)
+    op_erase(s->made.makes.at[i]);
+  if (!s->stores.at.len)
+    return;
   s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
   map_stores_open(&s->stores, s->c, s->module, &begin, s->maps, room(s));
   map_stores_lower(&s->stores, s->c, &end);
@@ -487,13 +512,14 @@ static void only_stores(struct state *s) {
 
 enum pass_result pass_specialize_warps(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c, .module = mlirModuleGetOperation(p->module)};
+  s.made.a = p->scratch;
   s.kernel = module_kernel(p->c, p->module);
   if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
   if (s.loads.len)
     specialize(&s);
-  else if (s.stores.at.len)
+  else if (s.stores.at.len || s.made.makes.len)
     only_stores(&s);
-  return s.loads.len || s.stores.at.len ? PASS_CHANGED : PASS_UNCHANGED;
+  return s.loads.len || s.stores.at.len || s.made.makes.len ? PASS_CHANGED : PASS_UNCHANGED;
 }

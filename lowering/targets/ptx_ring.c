@@ -12,19 +12,21 @@ static void add_attribute(struct emitter *e, unsigned param, LLVMAttributeRef a)
 // Passed by value and never written, so that their address is that of the parameter.
 void ptx_begin_maps(struct emitter *e) {
   static const char constant[] = "nvvm.grid_constant";
-  const struct kernel_info *info = e->info;
   LLVMTypeRef bytes = LLVMArrayType2(e->i8, KERNEL_MAP_BYTES);
   unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5),
            align = LLVMGetEnumAttributeKindForName("align", 5);
-  e->maps = arena_array(e->arena, LLVMValueRef, info->map_count + 1);
-  for (unsigned i = 0; i < info->map_count; i++) {
-    unsigned param = info->param_count + i;
+  e->maps = arena_array(e->arena, LLVMValueRef, e->map_count + 1);
+  unsigned param = e->info->param_count;
+  for (unsigned i = 0; i < e->map_count; i++) {
+    if (e->map_shapes[i].made)
+      continue; // ptx_maps_open
     e->maps[i] = LLVMGetParam(e->function, param);
     LLVMSetValueName2(e->maps[i], "map", 3);
     add_attribute(e, param, LLVMCreateTypeAttribute(e->llvm, byval, bytes));
     add_attribute(e, param, LLVMCreateEnumAttribute(e->llvm, align, 64));
     add_attribute(e, param,
                   LLVMCreateStringAttribute(e->llvm, constant, sizeof constant - 1, "", 0));
+    param++;
   }
 }
 
