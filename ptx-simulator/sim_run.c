@@ -10,7 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RESIDENT = 4, MAX_RESIDENT = 1024, PATIENCE = 1 << 18, UNWRITTEN_BYTE = 0xa5 };
+enum {
+  RESIDENT = 4,
+  MAX_RESIDENT = 1024,
+  PATIENCE = 1 << 18,
+  UNWRITTEN_BYTE = 0xa5,
+  MULTIPROCESSORS = 132
+};
 
 // ---- CTAs ----
 
@@ -83,8 +89,9 @@ static uint64_t special_value(const struct warp *w, enum special id, unsigned la
   case SPECIAL_CLUSTER_NCTAID_X:
   case SPECIAL_CLUSTER_NCTAID_Y:
   case SPECIAL_CLUSTER_NCTAID_Z:
-  case SPECIAL_CLUSTER_NCTARANK:
-  case SPECIAL_NSMID: return 1;
+  case SPECIAL_CLUSTER_NCTARANK: return 1;
+  case SPECIAL_SMID: return c->number % MULTIPROCESSORS;
+  case SPECIAL_NSMID: return MULTIPROCESSORS;
   case SPECIAL_LANEID: return lane;
   case SPECIAL_WARPID: return w->index;
   case SPECIAL_NWARPID: return c->warp_count;
