@@ -128,6 +128,8 @@ static bool copy_lane(struct warp *w, const struct op *op, unsigned lane) {
     if (!m)
       return false;
     c.mbarrier = (unsigned)(m - w->cta->mbarriers);
+    if (c.map_at && w->undefined && w->program->makes_maps)
+      made_map_copied(w, op, c.map_at, m);
     m->copy = op;
     m->copier = w->index;
     m->copier_lane = lane;

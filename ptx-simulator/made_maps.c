@@ -3,7 +3,7 @@
 // one record for each 64 bytes of global memory that a program with such fences writes.
 #include "ptx-simulator/made_maps.h"
 
-#include "ptx-simulator/bulk_copy.h"
+#include "ptx-simulator/vector_clock.h"
 
 enum { RECORD_BYTES = 64, MAP_RECORDS = SIM_TENSOR_MAP_BYTES / RECORD_BYTES };
 
@@ -31,27 +31,58 @@ static struct record *record_of(struct run *r, uint64_t address) {
   return x;
 }
 
-// ---- writes ----
+// ---- copies ----
 
-static void check_use(struct warp *w, const struct op *op, unsigned lane, uint64_t address) {
-  const struct bulk_state *all = w->cta->bulk;
-  for (size_t i = 0; all && i < all->copies.len; i++) {
-    const struct bulk_copy *c = &all->copies.at[i];
-    if (!c->is_tensor || c->is_done || c->map_at / RECORD_BYTES > address / RECORD_BYTES ||
-        address >= c->map_at + SIM_TENSOR_MAP_BYTES)
+// The last copies by a map: the phase of each mbarrier that counts one.
+struct uses {
+  uint32_t cta; // plus 1; 0: none
+  uint32_t phases[MAX_MBARRIERS];
+  const struct op *ops[MAX_MBARRIERS];
+};
+
+static struct uses *uses_of(struct warp *w, uint64_t address, bool makes) {
+  uint64_t key = ~address; // apart from those of records
+  struct str text = {(const char *)&key, sizeof key};
+  struct uses *u = map_get(&w->run->made_maps, text);
+  if (!u && makes) {
+    u = arena_new(w->run->arena, struct uses);
+    map_put(w->run->arena, &w->run->made_maps, text, u);
+  }
+  if (u && u->cta != w->cta->number + 1)
+    *u = (struct uses){.cta = w->cta->number + 1};
+  return u;
+}
+
+void made_map_copied(struct warp *w, const struct op *op, uint64_t map, const struct mbarrier *m) {
+  struct uses *u = uses_of(w, map, true);
+  unsigned number = mbarrier_agent(w->cta, m) - w->cta->warp_count;
+  u->phases[number] = m->completed + 1;
+  u->ops[number] = op;
+}
+
+// Has the thread waited for the copies by the map that these bytes are of?
+static void check_uses(struct warp *w, const struct op *op, unsigned lane, uint64_t address) {
+  struct uses *u = uses_of(w, address / RECORD_BYTES * RECORD_BYTES, false);
+  for (unsigned i = 0; u && i < MAX_MBARRIERS; i++) {
+    if (!u->ops[i])
       continue;
-    struct memory_site at = {SIM_GLOBAL, address, RECORD_BYTES};
-    struct sim_site other = site_of(c->w, c->op, c->lane);
-    warn(w, op, lane, SIM_ASYNC_ORDER, &at, &other,
-         "a tensor map is overwritten while the copy of line %u by it is under way",
-         c->op->in->line);
+    if (!clock_covers(&w->clock[w->cta->warp_count + i], u->phases[i], 0)) {
+      struct memory_site at = {SIM_GLOBAL, address, RECORD_BYTES};
+      warn(w, op, lane, SIM_ASYNC_ORDER, &at, NULL,
+           "a tensor map is overwritten, and this thread has not waited for the copy of line %u by "
+           "it",
+           u->ops[i]->in->line);
+    }
+    u->ops[i] = NULL;
   }
 }
+
+// ---- writes ----
 
 void made_map_written(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
                       unsigned bytes) {
   for (uint64_t a = at->offset / RECORD_BYTES; a <= (at->offset + bytes - 1) / RECORD_BYTES; a++) {
-    check_use(w, op, lane, a * RECORD_BYTES);
+    check_uses(w, op, lane, a * RECORD_BYTES);
     *record_of(w->run, a * RECORD_BYTES) = (struct record){.op = op,
                                                            .cta = w->cta->number,
                                                            .warp = w->index,
