@@ -241,7 +241,7 @@ static struct launch_expr number(struct arena *a, int64_t n) {
 }
 
 // Maps read back as they were added; equal ones are one.
-static void rings(struct builder *b, MlirModule m, MlirValue n) {
+static void rings(struct builder *b, MlirModule m, MlirValue n, MlirValue ptr, MlirValue wide) {
   struct ir_context *c = b->c;
   MlirOperation module = mlirModuleGetOperation(m);
   struct launch_term product[] = {{LAUNCH_PARAM, 1}, {LAUNCH_CONST, -3}, {LAUNCH_MUL, 0}};
@@ -275,6 +275,14 @@ static void rings(struct builder *b, MlirModule m, MlirValue n) {
   build_set_registers(b, 40, false);
   MlirValue slot = build_ring_empty(b, &ring, 1024);
   build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets);
+  map.made = 1;
+  ck_assert_uint_eq(module_map_add(c, module, &map), 2);
+  ck_assert(module_map(c, module, 2, &got) && got.made == 1 && got.box[1] == 32);
+  build_map_make(b, 2, 2, ptr, (MlirValue[]){wide, wide}, &wide);
+  build_maps_open(b, ring.barriers);
+  build_ring_drain(b, &ring);
+  build_made_map(b, 2, ring.barriers, 3, ptr, (MlirValue[]){wide, wide, wide});
+  build_maps_close(b);
   build_ring_full(b, &ring);
   build_buffer_map_store(b, 0, buffers, 2, offsets, 0);
   build_map_wait(b, 0);
@@ -337,7 +345,7 @@ MlirModule every_op(struct ir_context *c) {
   collectives(&b, range, floats, mask);
   shared(&b);
   dots(&b, ptr);
-  rings(&b, m, n);
+  rings(&b, m, n, ptr, build_const_int(&b, mlir_of_dtype(c, DTYPE_I64), 64));
   MlirValue one = build_const_float(&b, f32, 1);
   build_call(&b, "same", 1, &one, 1, &f32, &one);
   build_return(&b, 0, NULL);
