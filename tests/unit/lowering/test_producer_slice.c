@@ -51,7 +51,6 @@ static const struct {
      "may write"},
     {HEAD STORE("%b", "%n") WHILE_OF("%c", "%x", LOAD("%t", "%b") ASK("%t")) END, "may write"},
     {HEAD TABLE("%q1", "%a") STORE("%q1", "%n") LOAD("%l", "%b") ASK("%l") END, NULL},
-    {HEAD TABLE("%q1", "%a") STORE("%q1", "%n") LOAD("%l", "%a") ASK("%l") END, NULL},
     {HEAD TABLE("%q1", "%a") TABLE("%q2", "%a") STORE("%q1", "%n") LOAD("%l", "%q2") ASK("%l") END,
      "may write"},
     {HEAD TABLE("%q1", "%a") TABLE("%q2", "%b") STORE("%q1", "%n") LOAD("%l", "%q2") ASK("%l") END,

@@ -374,17 +374,19 @@ START_TEST(time_of_known_maps) {
   struct map_cache *c = map_cache_create(&info);
   struct map_bytes got;
   double best = 1;
+  bool wrong = false;
   for (int round = 0; round < ROUNDS; round++) {
     double start = seconds();
     for (int i = 0; i < CALLS; i++) {
       struct arguments a = arguments_of(0x10000, 1 + i % 3, 64, 0);
-      ck_assert_int_eq(launch_maps_encode(c, &info, values_of(&a), mark, NULL, &got), TILE_OK);
+      wrong |= launch_maps_encode(c, &info, values_of(&a), mark, NULL, &got) != TILE_OK;
     }
     double each = (seconds() - start) / CALLS;
     best = each < best ? each : best;
   }
   if (getenv("TILE_TEST_PRINT"))
     printf("# a known tensor map: %.3f us of a launch\n", best * 1e6);
+  ck_assert(!wrong);
   ck_assert_double_lt(best, 2e-6);
   map_cache_destroy(c);
 }
