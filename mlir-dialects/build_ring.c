@@ -38,23 +38,28 @@ void build_made_map(struct builder *b, uint32_t map, MlirValue buffer, unsigned 
 }
 
 static void build_store_by(struct builder *b, enum op_id id, uint32_t map, MlirValue what,
-                           unsigned rank, const MlirValue *offsets, int32_t warps) {
-  MlirNamedAttribute a[] = {named_attr(b->c, "map", attr_i32(b->c, (int32_t)map)),
-                            named_attr(b->c, "warps", attr_i32(b->c, warps))};
+                           unsigned rank, const MlirValue *offsets, int32_t warps,
+                           const char *reduction) {
+  MlirNamedAttribute a[3] = {named_attr(b->c, "map", attr_i32(b->c, (int32_t)map))};
+  size_t n = 1;
+  if (warps)
+    a[n++] = named_attr(b->c, "warps", attr_i32(b->c, warps));
+  if (*reduction)
+    a[n++] = named_attr(b->c, "reduction", attr_str(b->c, reduction));
   MlirValue operands[1 + KERNEL_MAP_RANK] = {what};
   for (unsigned i = 0; i < rank; i++)
     operands[1 + i] = offsets[i];
-  build_op(b, id, 1 + rank, operands, 0, NULL, warps ? 2 : 1, a);
+  build_op(b, id, 1 + rank, operands, 0, NULL, n, a);
 }
 
 void build_map_store(struct builder *b, uint32_t map, MlirValue value, unsigned rank,
-                     const MlirValue *offsets) {
-  build_store_by(b, OP_TILE_MAP_STORE, map, value, rank, offsets, 0);
+                     const MlirValue *offsets, const char *reduction) {
+  build_store_by(b, OP_TILE_MAP_STORE, map, value, rank, offsets, 0, reduction);
 }
 
 void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, unsigned rank,
-                            const MlirValue *offsets, int32_t warps) {
-  build_store_by(b, OP_GPU_MAP_STORE, map, buffer, rank, offsets, warps);
+                            const MlirValue *offsets, int32_t warps, const char *reduction) {
+  build_store_by(b, OP_GPU_MAP_STORE, map, buffer, rank, offsets, warps, reduction);
 }
 
 void build_map_wait(struct builder *b, int32_t warps) {

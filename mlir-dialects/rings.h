@@ -41,15 +41,17 @@ void build_map_make(struct builder *b, uint32_t map, unsigned rank, MlirValue ba
 MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const MlirValue *offsets,
                          MlirType type);
 
-// Writes the tile to the block that begins at the offsets.
+// Writes the tile to the block that begins at the offsets; or combines it with what is there, by
+// relaxed atomic operations of the elements: reduction is "add", "min", "max", "and", "or" or "xor"
+// (PTX ISA, "cp.reduce.async.bulk.tensor"), else "".
 void build_map_store(struct builder *b, uint32_t map, MlirValue value, unsigned rank,
-                     const MlirValue *offsets);
+                     const MlirValue *offsets, const char *reduction);
 // The same from a buffer, by one thread, without waiting. A map has the layout of the buffer.
 // warps > 0: by the first thread of each group of so many warps, which stores the rows that its
 // warps wrote: MAP_STORE_ROWS a warp, in the order of the warps, again and again to the buffer's
 // end. The box has the rows of one group.
 void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, unsigned rank,
-                            const MlirValue *offsets, int32_t warps);
+                            const MlirValue *offsets, int32_t warps, const char *reduction);
 // Until the buffers of all earlier stores with the same `warps` were read; other threads (of the
 // group) know after a barrier.
 void build_map_wait(struct builder *b, int32_t warps);

@@ -199,8 +199,9 @@ struct target_hooks {
                    unsigned rank, const LLVMValueRef *coords);
   // The reverse, from `from`, as a group of its own of the executing thread; and the wait until all
   // groups of the thread have been read.
+  // With a reduction (rings.h) what is there is combined with it.
   void (*map_store)(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
-                    const LLVMValueRef *coords);
+                    const LLVMValueRef *coords, struct str reduction);
   void (*map_wait)(struct emitter *e);
   // Maps that the kernel makes (mlir-dialects/rings.h), by one thread. `words`: the address in
   // shared memory of the first of them.

@@ -153,6 +153,7 @@ struct boxes {
   uint32_t map, rank, count, width; // width: elements of a row
   uint32_t rows, row_bytes, bytes;  // of the block's part of that width
   LLVMValueRef coords[KERNEL_MAP_RANK], buffer;
+  struct str reduction; // of stores
 };
 
 static struct boxes boxes_of(struct emitter *e, MlirOperation op, intptr_t first_offset) {
@@ -219,12 +220,13 @@ static void store_rows(struct emitter *e, const struct boxes *x, uint32_t warps,
       at[x->rank - 2] = LLVMBuildAdd(e->b, at[x->rank - 2], row, "");
     LLVMValueRef distance = LLVMBuildMul(e->b, row, const_i32(e, x->row_bytes), "");
     LLVMValueRef from = LLVMBuildAdd(e->b, box_buffer(e, x, k), distance, "");
-    e->target->hooks->map_store(e, e->maps[x->map], from, x->rank, at);
+    e->target->hooks->map_store(e, e->maps[x->map], from, x->rank, at, x->reduction);
   }
 }
 
 static void store(struct emitter *e, MlirOperation op) {
   struct boxes x = boxes_of(e, op, 1);
+  x.reduction = op_attr_str(op, "reduction");
   uint32_t warps = (uint32_t)op_attr_int(op, "warps", 0);
   uint32_t rows = warps * MAP_STORE_ROWS, all = e->num_warps * MAP_STORE_ROWS;
   uint32_t repetitions = warps ? x.rows / all : 1;

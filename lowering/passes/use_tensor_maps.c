@@ -61,7 +61,7 @@ static void note_access(struct state *s, MlirOperation op) {
   if (!calls && !(flags & (OP_READ | OP_WRITE)))
     return;
   int at = calls ? -1 : pointer_memory(s->c, mlirOperationGetOperand(op, 0));
-  if (!op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
+  if (!op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE) && !op_is(s->c, op, OP_TILE_DESCRIPTOR_REDUCE))
     vec_push(s->p->scratch, &s->accessed, at);
   if (calls || (flags & OP_WRITE))
     vec_push(s->p->scratch, &s->written, at);
@@ -73,7 +73,7 @@ static bool collect(MlirOperation op, void *user) {
     vec_push(s->p->scratch, &s->asked, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
-  if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
+  if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE) || op_is(s->c, op, OP_TILE_DESCRIPTOR_REDUCE))
     vec_push(s->p->scratch, &s->stores, op);
   if (op_is(s->c, op, OP_TILE_INLINE_ASM))
     s->has_assembly |= !op_is_pure(s->c, op);
@@ -306,7 +306,32 @@ static bool may_be_accessed(struct state *s, MlirOperation store) {
   for (size_t i = 0; i < s->accessed.len; i++)
     if (to < 0 || s->accessed.at[i] < 0 || s->accessed.at[i] == to)
       return true;
+  for (size_t i = 0; i < s->stores.len; i++) {
+    MlirOperation other = s->stores.at[i];
+    int memory = pointer_memory(s->c, mlirOperationGetOperand(other, 0));
+    bool same_kind = op_id(s->c, other) == op_id(s->c, store) &&
+                     str_eq(op_attr_str(other, "kind"), op_attr_str(store, "kind"));
+    if (!same_kind && (memory < 0 || memory == to))
+      return true;
+  }
   return false;
+}
+
+// The operation of cp.reduce.async.bulk.tensor for a kind of tile.descriptor_reduce, whose elements
+// have 16 or 32 bits; NULL: there is none. Sets the sign of the map's elements.
+static const char *reduction_of(struct str kind, struct kernel_map *map) {
+  static const struct {
+    const char *kind, *name;
+    bool is_unsigned;
+  } rows[] = {{"add", "add", false}, {"fadd", "add", false}, {"and", "and", false},
+              {"or", "or", false},   {"xor", "xor", false},  {"max", "max", false},
+              {"min", "min", false}, {"umax", "max", true},  {"umin", "min", true}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (str_is(kind, rows[i].kind)) {
+      map->dtype = rows[i].is_unsigned ? DTYPE_U32 : map->dtype;
+      return rows[i].name;
+    }
+  return NULL;
 }
 
 // Does the block have room beside the rings, if its layout does not let it be cut?
@@ -342,14 +367,19 @@ static void rewrite_store(struct state *s, MlirOperation store) {
     why = "shared memory does not hold the block beside those that are loaded";
   if (!why && !map_of(s, store, block, &map))
     why = "the launch cannot compute its base, sizes and strides";
+  bool reduces = op_is(s->c, store, OP_TILE_DESCRIPTOR_REDUCE);
+  const char *reduction = reduces && !why ? reduction_of(op_attr_str(store, "kind"), &map) : "";
+  if (!why && !reduction)
+    why = "TMA has no such atomic operation";
   if (why) {
-    pass_remark(s->p, store, "descriptors", "stored without TMA: %s", why);
+    pass_remark(s->p, store, "descriptors", "%s without TMA: %s", reduces ? "combined" : "stored",
+                why);
     return;
   }
   s->other_bytes += block_bytes(s, block);
   struct builder b = builder_before(s->c, store);
   build_map_store(&b, module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map), x.value,
-                  x.of.rank, x.offsets);
+                  x.of.rank, x.offsets, reduction);
   op_erase(store);
 }
 

@@ -34,7 +34,7 @@ void ptx_mbarrier_expect(struct emitter *e, LLVMValueRef at, unsigned bytes);
 void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
                   unsigned rank, const LLVMValueRef *coords);
 void ptx_map_store(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
-                   const LLVMValueRef *coords);
+                   const LLVMValueRef *coords, struct str reduction);
 void ptx_map_wait(struct emitter *e);
 void ptx_maps_open(struct emitter *e, LLVMValueRef words);
 void ptx_map_make(struct emitter *e, const struct made_map *m);

@@ -90,10 +90,15 @@ void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValu
 }
 
 void ptx_map_store(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
-                   const LLVMValueRef *coords) {
+                   const LLVMValueRef *coords, struct str reduction) {
   LLVMValueRef args[2 + KERNEL_MAP_RANK] = {map, from};
   struct strbuf text = {.arena = e->arena}, constraints = {.arena = e->arena};
-  strbuf_printf(&text, "cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group [$0, {", rank);
+  if (reduction.len)
+    strbuf_printf(&text, "cp.reduce.async.bulk.tensor.%ud.global.shared::cta.%.*s.tile.bulk_group ",
+                  rank, (int)reduction.len, reduction.ptr);
+  else
+    strbuf_printf(&text, "cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group ", rank);
+  strbuf_puts(&text, "[$0, {");
   strbuf_puts(&constraints, "l,r");
   for (unsigned i = 0; i < rank; i++) {
     args[2 + i] = coords[rank - 1 - i];

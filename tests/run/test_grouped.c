@@ -236,6 +236,62 @@ START_TEST(sequences) {
 }
 END_TEST
 
+// ---- sums and maxima of parts, by atomic operations of blocks ----
+
+static const struct {
+  tile_type type;
+  bool max;
+  int warps, bm;
+} parts[] = {{TILE_F32, false, 4, 64},  {TILE_F16, false, 8, 128}, {TILE_BF16, false, 4, 64},
+             {TILE_I32, false, 4, 128}, {TILE_I32, true, 4, 64},   {TILE_U32, true, 8, 128}};
+
+// Small integers: all sums are exact. Elements of out begin at 3.
+START_TEST(parts_of_k) {
+  enum { M = 144, N = 80, K = 256, PARTS = 4, FIRST = 3 };
+  enum dtype type = (enum dtype)parts[_i].type;
+  size_t count = M * N, bytes = (count + GUARD) * dtype_bytes(type);
+  struct matrix x = matrix_create(M, K, K, true), w = matrix_create(K, N, N, true);
+  for (size_t i = 0; i < M * K; i++)
+    dtype_store(DTYPE_F16, x.host + i, (double)(rand() % 3));
+  for (size_t i = 0; i < K * N; i++)
+    dtype_store(DTYPE_F16, w.host + i, rand() % 8 == 0);
+  need(tile_copy_to_device(device, NULL, x.at, x.host, x.bytes));
+  need(tile_copy_to_device(device, NULL, w.at, w.host, w.bytes));
+  char *host = malloc(bytes);
+  for (size_t i = 0; i < count + GUARD; i++)
+    dtype_store(type, host + i * dtype_bytes(type), FIRST);
+  void *out = upload(host, bytes);
+  tile_kernel *k = open_kernel("split_k");
+  need(tile_kernel_set_constant(k, "MAX", parts[_i].max ? "True" : "False"));
+  need(tile_kernel_set_warps(k, (unsigned)parts[_i].warps));
+  constant(k, "BM", parts[_i].bm);
+  tile_arg args[] = {f16(&x),
+                     f16(&w),
+                     tile_arg_pointer(out, parts[_i].type),
+                     tile_arg_int(TILE_I32, M),
+                     tile_arg_int(TILE_I32, N),
+                     tile_arg_int(TILE_I32, K)};
+  unsigned tiles = (unsigned)((M + parts[_i].bm - 1) / parts[_i].bm * 2);
+  run(k, tiles, PARTS, args, 6);
+  need(tile_copy_to_host(device, NULL, host, out, bytes));
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      double want = FIRST, part[PARTS] = {0};
+      for (int n = 0; n < K; n++)
+        part[n / 64 % PARTS] += get(&x, i, n) * get(&w, n, j);
+      for (int n = 0; n < PARTS; n++)
+        want = parts[_i].max ? fmax(want, part[n]) : want + part[n];
+      same(dtype_load(type, host + (size_t)(i * N + j) * dtype_bytes(type)), want, "out", i, j);
+    }
+  for (size_t i = count; i < count + GUARD; i++)
+    ck_assert_double_eq(dtype_load(type, host + i * dtype_bytes(type)), FIRST);
+  tile_kernel_close(k);
+  tile_free(device, out);
+  free(host);
+  matrix_destroy(&x), matrix_destroy(&w);
+}
+END_TEST
+
 int main(int argc, char **argv) {
   if (argc != 3)
     return 2;
@@ -249,6 +305,7 @@ int main(int argc, char **argv) {
   tcase_add_loop_test(t, groups, 0, COUNT_OF(groupings));
   tcase_add_test(t, experts);
   tcase_add_test(t, sequences);
+  tcase_add_loop_test(t, parts_of_k, 0, COUNT_OF(parts));
   Suite *s = suite_create("grouped");
   suite_add_tcase(s, t);
   SRunner *r = srunner_create(s);

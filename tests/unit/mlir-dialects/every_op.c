@@ -267,7 +267,7 @@ static void rings(struct builder *b, MlirModule m, MlirValue n, MlirValue ptr, M
   MlirType half = mlir_of_dtype(c, DTYPE_F16), i64 = mlir_of_dtype(c, DTYPE_I64);
   MlirValue offsets[] = {n, n};
   MlirValue block = build_map_load(b, 1, 2, offsets, tensor_type(2, shape, half, NONE_ATTR));
-  build_map_store(b, 0, block, 2, offsets);
+  build_map_store(b, 0, block, 2, offsets, "add");
   MlirValue buffers = build_local_ring(b, tensor_type(2, shape, half, rows), 3);
   struct ring_ref ring = {build_local_alloc(b, NONE, tensor_type(1, &count, i64, line)), 0, 3};
   build_ring_init(b, &ring);
@@ -284,7 +284,7 @@ static void rings(struct builder *b, MlirModule m, MlirValue n, MlirValue ptr, M
   build_made_map(b, 2, ring.barriers, 3, ptr, (MlirValue[]){wide, wide, wide});
   build_maps_close(b);
   build_ring_full(b, &ring);
-  build_buffer_map_store(b, 0, buffers, 2, offsets, 0);
+  build_buffer_map_store(b, 0, buffers, 2, offsets, 0, "");
   build_map_wait(b, 0);
   build_ring_release(b, &ring, 1);
   build_ring_end(b, buffers);
