@@ -3,7 +3,7 @@
 // "cp.reduce.async.bulk", their prefetches, "cp.async.bulk.commit_group", "wait_group";
 // "cp.async.mbarrier.arrive", "prefetch"). Each active thread starts one.
 #include "ptx-simulator/bulk_copy.h"
-#include "ptx-simulator/made_maps.h"
+#include "ptx-simulator/map_fences.h"
 
 enum { BULK_ALIGN = 16, BOX_ALIGN = 128, MAP_ALIGN = 64, MAX_GROUPS = 1 << 20 };
 

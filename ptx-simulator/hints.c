@@ -2,7 +2,7 @@
 // Instructions without an effect in one launch without timing: cache hints and policies, fences,
 // nanosleep, griddepcontrol. Their modifiers and operands are checked.
 #include "ptx-simulator/bulk_copy.h"
-#include "ptx-simulator/made_maps.h"
+#include "ptx-simulator/map_fences.h"
 #include "ptx-simulator/shadow.h"
 
 static void no_op(struct warp *w, const struct op *op, uint32_t lanes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensormap.replace (PTX ISA, "Data Movement and Conversion Instructions: tensormap.replace"): one
 // field of a tensor map in shared or global memory.
-#include "ptx-simulator/made_maps.h"
+#include "ptx-simulator/map_fences.h"
 #include "ptx-simulator/tensor_map.h"
 
 enum { MAP_ALIGN = 64 };

@@ -5,7 +5,7 @@
 // it leaves. Within a warp, `*.sync` instructions order the lanes.
 #include "ptx-simulator/bulk_pending.h"
 #include "ptx-simulator/global.h"
-#include "ptx-simulator/made_maps.h"
+#include "ptx-simulator/map_fences.h"
 #include "ptx-simulator/shadow_records.h"
 
 struct shadow *shadow_create(struct arena *a, uint32_t bytes, unsigned warps) {

@@ -57,7 +57,7 @@ struct program {
   size_t special_count;
   unsigned local_bytes;     // of a lane: stack depots, then parameters of calls
   unsigned wgmma_registers; // how many registers products have
-  bool makes_maps;          // it has fences of tensor maps (made_maps.h)
+  bool makes_maps;          // it has fences of tensor maps (map_fences.h)
   bool has_fences;          // it has fences, which may order relaxed accesses
 };
 
@@ -207,7 +207,7 @@ struct run {
   uint64_t instructions, lane_instructions;
   unsigned violations;
   struct global_shadow *global; // with `check`
-  struct map made_maps;         // by address (made_maps.c)
+  struct map made_maps;         // by address (map_fences.c)
   struct map reported;          // one violation per operation and kind
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place is found by a walk through the pure operations that compute the descriptor; building
-// the map copies these.
+// The insertion point is found by a walk through the pure operations that compute the descriptor;
+// building the map copies these.
 //
 // Recursion is the algorithm: values are computed from values.
 #include "lowering/passes/made_maps.h"
@@ -14,8 +14,8 @@ struct search {
   struct ir_context *c;
   struct arena *a;
   struct map seen; // values
-  struct made_map_place place;
-  unsigned depth; // of the place's block
+  struct made_map_point point;
+  unsigned depth; // of the point's block
 };
 
 // Can the value be computed elsewhere?
@@ -52,10 +52,10 @@ static void stand_behind(struct search *s, MlirValue v) {
   unsigned depth = depth_of(block);
   if (depth > s->depth) {
     s->depth = depth;
-    s->place = (struct made_map_place){block, def};
-  } else if (mlirBlockEqual(block, s->place.block) && !mlirOperationIsNull(def) &&
-             is_behind(def, s->place.behind)) {
-    s->place.behind = def;
+    s->point = (struct made_map_point){block, def};
+  } else if (mlirBlockEqual(block, s->point.block) && !mlirOperationIsNull(def) &&
+             is_behind(def, s->point.behind)) {
+    s->point.behind = def;
   }
 }
 
@@ -72,20 +72,20 @@ static void visit(struct search *s, MlirValue v) {
     visit(s, mlirOperationGetOperand(def, i));
 }
 
-struct made_map_place made_map_place_of(struct ir_context *c, MlirOperation kernel,
+struct made_map_point made_map_point_of(struct ir_context *c, MlirOperation kernel,
                                         const struct descriptor *d, struct arena *a) {
   struct search s = {.c = c, .a = a};
-  s.place.block = func_entry(kernel);
-  s.depth = depth_of(s.place.block);
+  s.point.block = func_entry(kernel);
+  s.depth = depth_of(s.point.block);
   visit(&s, d->base);
   for (unsigned i = 0; i < d->rank; i++)
     visit(&s, d->sizes[i]);
   for (unsigned i = 0; i + 1 < d->rank; i++)
     visit(&s, d->strides[i]);
-  return s.place;
+  return s.point;
 }
 
-// The value at the builder's place.
+// The value where the builder stands.
 static MlirValue remake(struct builder *b, struct clone_map *m, MlirValue v) {
   if (ptrmap_get(&m->values, v.ptr))
     return clone_map_get(m, v);
@@ -102,11 +102,11 @@ static MlirValue remake(struct builder *b, struct clone_map *m, MlirValue v) {
   return clone_map_get(m, v);
 }
 
-void made_map_build(struct ir_context *c, const struct made_map_place *place, uint32_t map,
+void made_map_build(struct ir_context *c, const struct made_map_point *point, uint32_t map,
                     const struct descriptor *d, MlirLocation loc, struct arena *a) {
-  MlirOperation before = mlirOperationIsNull(place->behind)
-                             ? mlirBlockGetFirstOperation(place->block)
-                             : mlirOperationGetNextInBlock(place->behind);
+  MlirOperation before = mlirOperationIsNull(point->behind)
+                             ? mlirBlockGetFirstOperation(point->block)
+                             : mlirOperationGetNextInBlock(point->behind);
   struct builder b = builder_before(c, before); // at least the block's terminator
   struct clone_map m = {.arena = a};
   MlirValue sizes[DESCRIPTOR_MAX_RANK], strides[DESCRIPTOR_MAX_RANK];

@@ -14,16 +14,16 @@
 
 #include "mlir-dialects/descriptor.h"
 
-struct made_map_place {
+struct made_map_point {
   MlirBlock block;
   MlirOperation behind; // null: at the block's beginning
 };
 
 // Where a map of the descriptor can be made. Work memory is on `a`.
-struct made_map_place made_map_place_of(struct ir_context *c, MlirOperation kernel,
+struct made_map_point made_map_point_of(struct ir_context *c, MlirOperation kernel,
                                         const struct descriptor *d, struct arena *a);
 // Builds the map_make there; `loc` is that of the access.
-void made_map_build(struct ir_context *c, const struct made_map_place *place, uint32_t map,
+void made_map_build(struct ir_context *c, const struct made_map_point *point, uint32_t map,
                     const struct descriptor *d, MlirLocation loc, struct arena *a);
 
 #endif

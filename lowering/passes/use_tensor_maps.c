@@ -36,7 +36,7 @@ enum {
 struct load {
   MlirOperation op;
   struct kernel_map map;
-  struct made_map_place place; // of a map that the kernel makes
+  struct made_map_point point; // of a map that the kernel makes
 };
 
 struct state {
@@ -200,9 +200,9 @@ static bool made_map_of(struct state *s, struct load *l) {
   struct descriptor_access x;
   if (!descriptor_access_of(s->c, l->op, &x) || s->made == KERNEL_MAX_MAPS)
     return false;
-  l->place = made_map_place_of(s->c, s->kernel, &x.of, s->p->scratch);
+  l->point = made_map_point_of(s->c, s->kernel, &x.of, s->p->scratch);
   l->map.made = ++s->made;
-  return !is_in_loop(s->c, l->op) || !mlirBlockEqual(l->place.block, mlirOperationGetBlock(l->op));
+  return !is_in_loop(s->c, l->op) || !mlirBlockEqual(l->point.block, mlirOperationGetBlock(l->op));
 }
 
 // NULL: the launch can make the load's map, or the kernel itself.
@@ -290,7 +290,7 @@ static void rewrite(struct state *s, const struct load *load) {
   descriptor_access_of(s->c, load->op, &x);
   uint32_t number = module_map_add(s->c, mlirModuleGetOperation(s->p->module), &load->map);
   if (load->map.made)
-    made_map_build(s->c, &load->place, number, &x.of, mlirOperationGetLocation(load->op),
+    made_map_build(s->c, &load->point, number, &x.of, mlirOperationGetLocation(load->op),
                    s->p->scratch);
   struct builder b = builder_before(s->c, load->op);
   MlirValue old = mlirOperationGetResult(load->op, 0);

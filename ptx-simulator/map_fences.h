@@ -4,8 +4,8 @@
 // behind a release fence of the thread that wrote it and an acquire fence, of this map, of the
 // thread that issues the copy; and a map may be written only when the thread has waited for the
 // loads by it.
-#ifndef TILE_SIMULATOR_MADE_MAPS_H
-#define TILE_SIMULATOR_MADE_MAPS_H
+#ifndef TILE_SIMULATOR_MAP_FENCES_H
+#define TILE_SIMULATOR_MAP_FENCES_H
 
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/mbarrier.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who wrote the map's memory last, which of them has released it since, and who has acquired it:
 // one record for each 64 bytes of global memory that a program with such fences writes.
-#include "ptx-simulator/made_maps.h"
+#include "ptx-simulator/map_fences.h"
 
 #include "ptx-simulator/vector_clock.h"
 
