@@ -44,6 +44,9 @@ struct kernel_map {
   uint32_t box[KERNEL_MAP_RANK];               // elements
   uint32_t swizzle;                            // bytes: 0, 32, 64, 128
   bool pads_nan;
+  // 0: as above. n: the kernel makes it itself, as the n-th such map, from values that the launch
+  // does not know; it has no base, offset, sizes and strides then, and is not in a kernel_info.
+  uint32_t made;
 };
 
 // The dimension of the rows of a map's blocks, which are matrices: the only one in front of the

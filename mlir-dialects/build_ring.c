@@ -9,24 +9,57 @@ MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const M
   return build_value(b, OP_TILE_MAP_LOAD, rank, offsets, type, 1, &a);
 }
 
+void build_map_make(struct builder *b, uint32_t map, unsigned rank, MlirValue base,
+                    const MlirValue *sizes, const MlirValue *strides) {
+  MlirNamedAttribute a = named_attr(b->c, "map", attr_i32(b->c, (int32_t)map));
+  MlirValue operands[2 * KERNEL_MAP_RANK] = {base};
+  for (unsigned i = 0; i < rank; i++)
+    operands[1 + i] = sizes[i];
+  for (unsigned i = 0; i + 1 < rank; i++)
+    operands[1 + rank + i] = strides[i];
+  build_op(b, OP_TILE_MAP_MAKE, 2 * rank, operands, 0, NULL, 1, &a);
+}
+
+void build_maps_open(struct builder *b, MlirValue buffer) {
+  build_op(b, OP_GPU_MAPS_OPEN, 1, &buffer, 0, NULL, 0, NULL);
+}
+
+void build_maps_close(struct builder *b) {
+  build_op(b, OP_GPU_MAPS_CLOSE, 0, NULL, 0, NULL, 0, NULL);
+}
+
+void build_made_map(struct builder *b, uint32_t map, MlirValue buffer, unsigned numbers,
+                    MlirValue base, const MlirValue *sizes_and_strides) {
+  MlirNamedAttribute a = named_attr(b->c, "map", attr_i32(b->c, (int32_t)map));
+  MlirValue operands[1 + 2 * KERNEL_MAP_RANK] = {buffer, base};
+  for (unsigned i = 0; i < numbers; i++)
+    operands[2 + i] = sizes_and_strides[i];
+  build_op(b, OP_GPU_MAP_MAKE, 2 + numbers, operands, 0, NULL, 1, &a);
+}
+
 static void build_store_by(struct builder *b, enum op_id id, uint32_t map, MlirValue what,
-                           unsigned rank, const MlirValue *offsets, int32_t warps) {
-  MlirNamedAttribute a[] = {named_attr(b->c, "map", attr_i32(b->c, (int32_t)map)),
-                            named_attr(b->c, "warps", attr_i32(b->c, warps))};
+                           unsigned rank, const MlirValue *offsets, int32_t warps,
+                           const char *reduction) {
+  MlirNamedAttribute a[3] = {named_attr(b->c, "map", attr_i32(b->c, (int32_t)map))};
+  size_t n = 1;
+  if (warps)
+    a[n++] = named_attr(b->c, "warps", attr_i32(b->c, warps));
+  if (*reduction)
+    a[n++] = named_attr(b->c, "reduction", attr_str(b->c, reduction));
   MlirValue operands[1 + KERNEL_MAP_RANK] = {what};
   for (unsigned i = 0; i < rank; i++)
     operands[1 + i] = offsets[i];
-  build_op(b, id, 1 + rank, operands, 0, NULL, warps ? 2 : 1, a);
+  build_op(b, id, 1 + rank, operands, 0, NULL, n, a);
 }
 
 void build_map_store(struct builder *b, uint32_t map, MlirValue value, unsigned rank,
-                     const MlirValue *offsets) {
-  build_store_by(b, OP_TILE_MAP_STORE, map, value, rank, offsets, 0);
+                     const MlirValue *offsets, const char *reduction) {
+  build_store_by(b, OP_TILE_MAP_STORE, map, value, rank, offsets, 0, reduction);
 }
 
 void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, unsigned rank,
-                            const MlirValue *offsets, int32_t warps) {
-  build_store_by(b, OP_GPU_MAP_STORE, map, buffer, rank, offsets, warps);
+                            const MlirValue *offsets, int32_t warps, const char *reduction) {
+  build_store_by(b, OP_GPU_MAP_STORE, map, buffer, rank, offsets, warps, reduction);
 }
 
 void build_map_wait(struct builder *b, int32_t warps) {
@@ -71,6 +104,12 @@ void build_ring_init(struct builder *b, const struct ring_ref *r) {
 
 MlirValue build_ring_empty(struct builder *b, const struct ring_ref *r, int32_t bytes) {
   return build_position(b, OP_GPU_RING_EMPTY, r, "bytes", bytes);
+}
+
+void build_ring_drain(struct builder *b, const struct ring_ref *r) {
+  MlirNamedAttribute a[3];
+  ring_attrs(b, r, NULL, 0, a);
+  build_op(b, OP_GPU_RING_DRAIN, 1, &r->barriers, 0, NULL, 2, a);
 }
 
 MlirValue build_ring_full(struct builder *b, const struct ring_ref *r) {

@@ -76,10 +76,24 @@ static MlirAttribute exprs(struct ir_context *c, uint32_t n, const struct launch
   return mlirArrayAttrGet(c->mlir, n, at);
 }
 
+static MlirAttribute attr_of_made_map(struct ir_context *c, const struct kernel_map *m,
+                                      const int32_t *box) {
+  MlirNamedAttribute a[] = {
+      named_attr(c, "made", attr_i32(c, (int32_t)m->made)),
+      named_attr(c, "dtype", attr_str(c, dtype_name(m->dtype))),
+      named_attr(c, "box", attr_i32_array(c, m->rank, box)),
+      named_attr(c, "swizzle", attr_i32(c, (int32_t)m->swizzle)),
+      named_attr(c, "pads_nan", attr_bool(c, m->pads_nan)),
+  };
+  return mlirDictionaryAttrGet(c->mlir, COUNT_OF(a), a);
+}
+
 static MlirAttribute attr_of_map(struct ir_context *c, const struct kernel_map *m) {
   int32_t box[KERNEL_MAP_RANK];
   for (uint32_t i = 0; i < m->rank; i++)
     box[i] = (int32_t)m->box[i];
+  if (m->made)
+    return attr_of_made_map(c, m, box);
   MlirNamedAttribute a[] = {
       named_attr(c, "base", attr_i32(c, (int32_t)m->base)),
       named_attr(c, "dtype", attr_str(c, dtype_name(m->dtype))),
@@ -137,9 +151,12 @@ static bool read_map(struct ir_context *c, MlirAttribute a, struct kernel_map *r
     return false;
   MlirStringRef name = mlirStringAttrGetValue(dtype);
   ret->pads_nan = mlirBoolAttrGetValue(nan);
-  return dtype_parse((struct str){name.data, name.length}, &ret->dtype) &&
-         read_box(element(a, "box"), ret) && read_i32(element(a, "base"), &ret->base) &&
-         read_i32(element(a, "swizzle"), &ret->swizzle) &&
+  if (!dtype_parse((struct str){name.data, name.length}, &ret->dtype) ||
+      !read_box(element(a, "box"), ret) || !read_i32(element(a, "swizzle"), &ret->swizzle))
+    return false;
+  if (!mlirAttributeIsNull(element(a, "made")))
+    return read_i32(element(a, "made"), &ret->made) && ret->made > 0;
+  return read_i32(element(a, "base"), &ret->base) &&
          read_expr(c, element(a, "offset"), &ret->offset) &&
          read_exprs(c, element(a, "sizes"), ret->rank, ret->sizes) &&
          read_exprs(c, element(a, "strides"), ret->rank - 1, ret->strides);

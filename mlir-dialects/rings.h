@@ -8,7 +8,8 @@
 //                 pads_nan = false}]
 //
 // Expressions are those of base/launch_expr.h as words: "p3 p4 mul" is parameter 3 times
-// parameter 4.
+// parameter 4. A map that the kernel makes itself has `made = 1 : i32` (2, 3, ...) in place of
+// base, offset, sizes and strides: tile.map_make gives them.
 //
 // A ring is a set of buffers (tilegpu.local_alloc with as many copies as it has slots) and of
 // mbarriers in shared memory, two for each slot: `full` ends a phase when the copies to the slot
@@ -31,22 +32,41 @@ bool module_map(struct ir_context *c, MlirOperation module, uint32_t number,
 // Adds the map, unless there is an equal one; returns its number.
 uint32_t module_map_add(struct ir_context *c, MlirOperation module, const struct kernel_map *map);
 
+// The map describes this tensor from here on: sizes and strides (i64, in elements; all strides but
+// the last, which is 1).
+void build_map_make(struct builder *b, uint32_t map, unsigned rank, MlirValue base,
+                    const MlirValue *sizes, const MlirValue *strides);
+
 // The block of the tensor that begins at the offsets (i32, one for each dimension).
 MlirValue build_map_load(struct builder *b, uint32_t map, unsigned rank, const MlirValue *offsets,
                          MlirType type);
 
-// Writes the tile to the block that begins at the offsets.
+// Writes the tile to the block that begins at the offsets; or combines it with what is there, by
+// relaxed atomic operations of the elements: reduction is "add", "min", "max", "and", "or" or "xor"
+// (PTX ISA, "cp.reduce.async.bulk.tensor"), else "".
 void build_map_store(struct builder *b, uint32_t map, MlirValue value, unsigned rank,
-                     const MlirValue *offsets);
+                     const MlirValue *offsets, const char *reduction);
 // The same from a buffer, by one thread, without waiting. A map has the layout of the buffer.
 // warps > 0: by the first thread of each group of so many warps, which stores the rows that its
 // warps wrote: MAP_STORE_ROWS a warp, in the order of the warps, again and again to the buffer's
 // end. The box has the rows of one group.
 void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, unsigned rank,
-                            const MlirValue *offsets, int32_t warps);
+                            const MlirValue *offsets, int32_t warps, const char *reduction);
 // Until the buffers of all earlier stores with the same `warps` were read; other threads (of the
 // group) know after a barrier.
 void build_map_wait(struct builder *b, int32_t warps);
+
+// ---- maps that the producer makes ----
+// In global memory that belongs to the CTA from maps_open to maps_close, by way of a buffer in
+// shared memory (memdesc of MADE_MAP_WORDS i64 for each map, and as many to align it). All by the
+// first thread of the producer.
+enum { MADE_MAP_WORDS = 16 };
+
+void build_maps_open(struct builder *b, MlirValue buffer);
+void build_maps_close(struct builder *b);
+// No copy by the map may be under way.
+void build_made_map(struct builder *b, uint32_t map, MlirValue buffer, unsigned numbers,
+                    MlirValue base, const MlirValue *sizes_and_strides);
 
 // ---- rings ----
 // A ring of a kernel with clusters may have copies that all CTAs of a cluster share (`ctas`, on its
@@ -76,6 +96,8 @@ MlirValue build_ring_empty(struct builder *b, const struct ring_ref *r, int32_t 
 // ctas > 0: shared by so many CTAs.
 void build_map_copy(struct builder *b, const struct ring_ref *r, uint32_t map, MlirValue buffer,
                     MlirValue slot, unsigned rank, const MlirValue *offsets, int32_t ctas);
+// Waits until all copies to the ring so far have arrived. By the thread that fills it.
+void build_ring_drain(struct builder *b, const struct ring_ref *r);
 // Waits until the next slot is full. Returns its number (i32).
 MlirValue build_ring_full(struct builder *b, const struct ring_ref *r);
 // Releases slots in order until this warp holds at most `keep`.

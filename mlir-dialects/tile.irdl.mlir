@@ -161,6 +161,13 @@ irdl.dialect @tile {
     irdl.operands(value: %value, offsets: variadic %offset)
     irdl.attributes {"map" = %map_attr}
   }
+  irdl.operation @map_make {
+    %base = irdl.any
+    %number = irdl.is i64
+    %map_attr = irdl.any
+    irdl.operands(base: %base, numbers: variadic %number)
+    irdl.attributes {"map" = %map_attr}
+  }
   irdl.operation @map_load {
     %offset = irdl.is i32
     %result = irdl.any
@@ -622,6 +629,27 @@ irdl.dialect @tilegpu {
     irdl.attributes {"map" = %map_attr}
   }
   irdl.operation @map_wait {
+  }
+  irdl.operation @maps_open {
+    %buffer = irdl.any
+    irdl.operands(buffer: %buffer)
+  }
+  irdl.operation @map_make {
+    %buffer = irdl.any
+    %base = irdl.any
+    %number = irdl.is i64
+    %map_attr = irdl.any
+    irdl.operands(buffer: %buffer, base: %base, numbers: variadic %number)
+    irdl.attributes {"map" = %map_attr}
+  }
+  irdl.operation @maps_close {
+  }
+  irdl.operation @ring_drain {
+    %barriers = irdl.any
+    %ring_attr = irdl.any
+    %slots_attr = irdl.any
+    irdl.operands(barriers: %barriers)
+    irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr}
   }
   irdl.operation @ring_full {
     %barriers = irdl.any

@@ -3,16 +3,21 @@
 #include "mlir-dialects/rings.h"
 #include "mlir-dialects/verify_needs.h"
 
-static bool want_map(struct checked *k, unsigned rank) {
+static bool read_map(struct checked *k, struct kernel_map *ret) {
   int64_t number;
   MlirOperation module = k->op;
   while (!mlirOperationIsNull(mlirOperationGetParentOperation(module)))
     module = mlirOperationGetParentOperation(module);
   if (!want_i32(k, "map", &number))
     return false;
+  return (number >= 0 && module_map(k->c, module, (uint32_t)number, ret)) ||
+         wrong(k, "needs map %lld of the module's `tile.maps`", (long long)number);
+}
+
+static bool want_map(struct checked *k, unsigned rank) {
   struct kernel_map map;
-  if (number < 0 || !module_map(k->c, module, (uint32_t)number, &map))
-    return wrong(k, "needs map %lld of the module's `tile.maps`", (long long)number);
+  if (!read_map(k, &map))
+    return false;
   return map.rank == rank ||
          wrong(k, "has %u offsets for a map of rank %u", rank, (unsigned)map.rank);
 }
@@ -60,6 +65,21 @@ static bool want_ctas(struct checked *k) {
          wrong(k, "cannot be shared by %lld CTAs", (long long)n);
 }
 
+// Operands from number `first` on: the base, sizes, and strides.
+static bool check_map_make(struct checked *k, intptr_t first) {
+  struct kernel_map map;
+  if (!read_map(k, &map))
+    return false;
+  intptr_t numbers = operand_count(k) - first - 1;
+  if (!map.made)
+    return wrong(k, "makes a map that the launch makes");
+  if (numbers != 2 * (intptr_t)map.rank - 1)
+    return wrong(k, "has %d sizes and strides for a map of rank %u", (int)numbers,
+                 (unsigned)map.rank);
+  return type_is_ptr(k->c, operand_type(k, first)) ||
+         wrong(k, "needs a pointer, not `%s`", text(k, operand_type(k, first)));
+}
+
 static bool check_map_copy(struct checked *k) {
   MlirType t = operand_type(k, 0);
   if (!type_is_memdesc(k->c, t))
@@ -97,12 +117,20 @@ static bool check_ring_release(struct checked *k) {
           wrong(k, "cannot keep %lld slots", (long long)keep));
 }
 
+static bool want_buffer(struct checked *k) {
+  return type_is_memdesc(k->c, operand_type(k, 0)) ||
+         wrong(k, "needs a buffer, not `%s`", text(k, operand_type(k, 0)));
+}
+
 bool check_ring(struct checked *k) {
   switch (k->id) {
   case OP_TILE_MAP_LOAD: return check_map_load(k);
   case OP_TILE_MAP_STORE:
   case OP_GPU_MAP_STORE: return check_map_store(k);
   case OP_GPU_RING_INIT: return want_ring(k, 0) && want_ctas(k);
+  case OP_TILE_MAP_MAKE: return check_map_make(k, 0);
+  case OP_GPU_MAP_MAKE: return want_buffer(k) && check_map_make(k, 1);
+  case OP_GPU_RING_DRAIN:
   case OP_GPU_RING_FULL: return want_ring(k, 0);
   case OP_GPU_RING_EMPTY: return want_ring(k, 0) && want_positive(k, "bytes", MAX_BYTES);
   case OP_GPU_RING_RELEASE: return check_ring_release(k);
@@ -111,9 +139,8 @@ bool check_ring(struct checked *k) {
   case OP_GPU_BARRIER: return want_groups(k);
   case OP_GPU_IS_PRODUCER: return want_bool(k, "leader");
   case OP_GPU_SET_REGISTERS: return check_set_registers(k);
-  case OP_GPU_RING_END:
-    return type_is_memdesc(k->c, operand_type(k, 0)) ||
-           wrong(k, "needs a buffer, not `%s`", text(k, operand_type(k, 0)));
+  case OP_GPU_MAPS_OPEN:
+  case OP_GPU_RING_END: return want_buffer(k);
   default: return true;
   }
 }

@@ -3,6 +3,7 @@
 // "cp.reduce.async.bulk", their prefetches, "cp.async.bulk.commit_group", "wait_group";
 // "cp.async.mbarrier.arrive", "prefetch"). Each active thread starts one.
 #include "ptx-simulator/bulk_copy.h"
+#include "ptx-simulator/map_fences.h"
 
 enum { BULK_ALIGN = 16, BOX_ALIGN = 128, MAP_ALIGN = 64, MAX_GROUPS = 1 << 20 };
 
@@ -33,7 +34,7 @@ static bool aligned(struct warp *w, const struct op *op, unsigned lane, enum sim
 
 // The tensor map at an address, in parameters or global memory.
 static bool read_map(struct warp *w, const struct op *op, unsigned lane, const struct address *a,
-                     struct tensor_map *ret) {
+                     struct tensor_map *ret, uint64_t *ret_at) {
   uint8_t bytes[SIM_TENSOR_MAP_BYTES];
   enum sim_space space = a->space == SIM_NO_SPACE ? SIM_GENERIC : a->space;
   uint64_t address = address_of(w, a, lane);
@@ -41,6 +42,9 @@ static bool read_map(struct warp *w, const struct op *op, unsigned lane, const s
   if (!aligned(w, op, lane, space, address, MAP_ALIGN, "a tensor map") ||
       !locate_bytes(w, op, lane, space, address, sizeof bytes, ACCESS_READ, &at))
     return false;
+  *ret_at = at.space == SIM_GLOBAL ? at.offset : 0;
+  if (at.space == SIM_GLOBAL && w->undefined && w->program->makes_maps)
+    made_map_used(w, op, lane, &at);
   if (at.space == SIM_GLOBAL || at.space == SIM_PARAM || at.space == SIM_CONST) {
     memcpy(bytes, at.bytes, sizeof bytes);
     if (tensor_map_decode(bytes, ret))
@@ -77,7 +81,7 @@ static bool check_map(struct warp *w, const struct op *op, unsigned lane, struct
 
 static bool read_tensor(struct warp *w, const struct op *op, unsigned lane, struct bulk_copy *c) {
   const struct bulk_op *x = op->info;
-  if (!read_map(w, op, lane, &x->from, &c->map) || !check_map(w, op, lane, c))
+  if (!read_map(w, op, lane, &x->from, &c->map, &c->map_at) || !check_map(w, op, lane, c))
     return false;
   for (unsigned i = 0; i < x->rank; i++) {
     require_defined(w, op, op->slots[i], 1u << lane, 4, "a coordinate");
@@ -115,6 +119,8 @@ static bool count_at(struct bulk_copy *c, enum sim_space space, uint64_t address
     return false;
   }
   c->mbarrier = (unsigned)(m - m->cta->mbarriers);
+  if (c->map_at && c->w->undefined && c->w->program->makes_maps)
+    made_map_copied(c->w, c->op, c->map_at, m);
   m->copy = c->op;
   m->copier = c->w;
   m->copier_lane = c->lane;
@@ -234,9 +240,10 @@ static void arrival_op(struct warp *w, const struct op *op, uint32_t lanes) {
 static void prefetch_map_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const struct bulk_op *x = op->info;
   struct tensor_map map;
+  uint64_t map_at;
   require_defined(w, op, x->from.slot, lanes, x->from.bits / 8, "the address");
   EACH_LANE(lane, lanes)
-  if (!read_map(w, op, lane, &x->from, &map))
+  if (!read_map(w, op, lane, &x->from, &map, &map_at))
     return;
 }
 

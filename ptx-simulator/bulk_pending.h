@@ -24,6 +24,7 @@ struct bulk_copy {
   uint64_t global;        // of a copy without a tensor map
   bool is_tensor;
   struct tensor_map map;
+  uint64_t map_at; // its address in global memory; 0: it is elsewhere
   int32_t at[TENSOR_MAX_RANK];       // coordinates
   const struct reduction *reduction; // of a store; NULL: it replaces
   unsigned mbarrier;                 // its number in `cta`: of a load or arrival

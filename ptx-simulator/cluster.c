@@ -1,69 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters (cluster.h): barrier.cluster, mapa, getctarank, and who may access whose shared memory.
+// Clusters (cluster.h): barrier.cluster, mapa, getctarank, and the end of a CTA.
 #include "ptx-simulator/cluster.h"
 
 #include "ptx-simulator/shadow_records.h"
 
 #include <stdio.h>
 
-#define OFFSET_MASK ((uint64_t)0xffffff)
-
-// ---- addresses ----
-
-const struct cta *cluster_cta(const struct cluster *k, uint32_t number) {
-  for (unsigned i = 0; i < k->count; i++)
-    if (k->ctas[i]->number == number)
-      return k->ctas[i];
-  return NULL;
-}
-
-struct cta *cluster_resolve(const struct cta *c, uint64_t *address) {
-  uint64_t rank = *address >> 24;
-  *address &= OFFSET_MASK;
-  if (rank == 0)
-    return c->cluster->ctas[c->rank];
-  return rank <= c->cluster->count ? c->cluster->ctas[rank - 1] : NULL;
-}
-
-const char *cluster_whose(const struct warp *w, const struct cta *of, char *ret, size_t size) {
-  *ret = 0;
-  if (of != w->cta)
-    snprintf(ret, size, " of CTA %u of the cluster", of->rank);
-  return ret;
-}
-
-// ---- accesses to other CTAs ----
-
-// Something that the CTA did is ordered before.
-static bool has_begun(const struct warp *w, const struct cta *to) {
-  for (unsigned i = 0; i < to->warp_count; i++)
-    if (w->clock[to->warps[i].id].clock > to->shadow->first_clock)
-      return true;
-  return false;
-}
-
-bool cluster_check_access(struct warp *w, const struct op *op, unsigned lane, struct cta *to,
-                          uint64_t offset, unsigned bytes) {
-  struct memory_site at = {SIM_SHARED, offset, bytes};
-  if (to->alive == 0) {
-    fault(w, op, lane, SIM_BAD_CLUSTER, &at,
-          "an access to shared 0x%llx of CTA %u of the cluster, which has ended",
-          (unsigned long long)offset, to->rank);
-    return false;
-  }
-  if (w->clock && !has_begun(w, to))
-    warn(w, op, lane, SIM_BAD_CLUSTER, &at, NULL,
-         "an access to shared 0x%llx of CTA %u of the cluster, which may not have begun: no "
-         "barrier.cluster or mbarrier orders that",
-         (unsigned long long)offset, to->rank);
-  return true;
-}
-
-void cluster_touch(struct warp *w, const struct op *op, unsigned lane, struct cta *to) {
-  if (w->clock && to != w->cta)
-    to->touched[w->id] =
-        (struct far_touch){w->clock[w->id].clock, (uint32_t)(op - w->program->code.at), lane};
-}
+// ---- the end ----
 
 static bool knows(const struct cta *c, unsigned warp, uint32_t clock) {
   for (unsigned i = 0; i < c->warp_count; i++)
@@ -88,45 +31,6 @@ void cluster_end(struct warp *w, const struct op *op) {
 }
 
 // ---- the barrier ----
-
-void cluster_start(struct cluster *k) {
-  k->phase = 0;
-  k->op = NULL;
-  k->acquiring = k->acquired = 0;
-  if (!k->arriving)
-    return;
-  memset(k->arriving, 0, clock_count(k->ctas[0]) * sizeof *k->arriving);
-  memset(k->arrived, 0, clock_count(k->ctas[0]) * sizeof *k->arrived);
-}
-
-static bool all_arrived(const struct cluster *k) {
-  for (unsigned n = 0; n < k->count; n++)
-    for (unsigned i = 0; i < k->ctas[n]->warp_count; i++)
-      if (k->ctas[n]->warps[i].live & ~k->ctas[n]->warps[i].cluster_arrived)
-        return false;
-  return true;
-}
-
-static void pass(struct warp *w) {
-  w->cluster_passed |= w->cluster_arrived;
-  w->cluster_arrived = 0;
-  for (unsigned i = 0; i < w->other_count; i++)
-    if (w->others[i].state == GROUP_CLUSTER)
-      warp_wake(w, &w->others[i]);
-}
-
-void cluster_update(struct cluster *k) {
-  if (!k->op || !all_arrived(k))
-    return;
-  k->phase++;
-  k->op = NULL;
-  k->acquired = k->acquiring;
-  if (k->arriving)
-    memcpy(k->arrived, k->arriving, clock_count(k->ctas[0]) * sizeof *k->arrived);
-  for (unsigned n = 0; n < k->count; n++)
-    for (unsigned i = 0; i < k->ctas[n]->warp_count; i++)
-      pass(&k->ctas[n]->warps[i]);
-}
 
 struct cluster_barrier {
   bool is_wait, is_aligned, is_relaxed;

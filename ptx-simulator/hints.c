@@ -2,6 +2,7 @@
 // Instructions without an effect in one launch without timing: cache hints and policies, fences,
 // nanosleep, griddepcontrol. Their modifiers and operands are checked.
 #include "ptx-simulator/bulk_copy.h"
+#include "ptx-simulator/map_fences.h"
 #include "ptx-simulator/shadow.h"
 
 static void no_op(struct warp *w, const struct op *op, uint32_t lanes) {
@@ -80,6 +81,8 @@ bool decode_nanosleep(struct decoder *d) {
 // fence.proxy.async of all memory or of one space (PTX ISA, "membar / fence").
 static bool decode_proxy_fence(struct decoder *d) {
   static const char *const spaces[] = {"global", "shared::cta", "shared::cluster", NULL};
+  if (take_part(d, "tensormap::generic"))
+    return decode_map_fence(d);
   if (!expect_part(d, "async"))
     return false;
   bool is_global = take_one_of(d, spaces) == 0;

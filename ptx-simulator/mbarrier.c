@@ -15,16 +15,6 @@ static bool bad(struct warp *w, const struct op *op, unsigned lane, const struct
 
 // ---- objects ----
 
-unsigned mbarrier_agent(const struct mbarrier *m) {
-  const struct cta *c = m->cta;
-  return clock_warps(c) + c->rank * MAX_MBARRIERS + (unsigned)(m - c->mbarriers);
-}
-
-const struct mbarrier *mbarrier_of_agent(const struct cta *c, unsigned agent) {
-  unsigned n = agent - clock_warps(c);
-  return mbarrier_at(c->cluster->ctas[n / MAX_MBARRIERS], n % MAX_MBARRIERS);
-}
-
 void mbarriers_start(struct cta *c) {
   if (c->mbarrier_count)
     memset(c->mbarrier_numbers, 0, c->run->shared_bytes / MBARRIER_BYTES + 1);

@@ -5,6 +5,7 @@
 // it leaves. Within a warp, `*.sync` instructions order the lanes.
 #include "ptx-simulator/bulk_pending.h"
 #include "ptx-simulator/global.h"
+#include "ptx-simulator/map_fences.h"
 #include "ptx-simulator/shadow_records.h"
 
 struct shadow *shadow_create(struct arena *a, uint32_t bytes, unsigned warps) {
@@ -95,6 +96,8 @@ void shadow_write(struct warp *w, const struct op *op, unsigned lane, const stru
   if (at->space == SIM_GLOBAL) {
     bulk_check_global(w, op, lane, at, bytes);
     global_write(w, op, lane, at, bytes, order, values);
+    if (w->program->makes_maps)
+      made_map_written(w, op, lane, at, bytes);
   }
   if (at->space != SIM_SHARED)
     return;

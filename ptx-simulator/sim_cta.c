@@ -7,7 +7,7 @@
 #include "ptx-simulator/register_pool.h"
 #include "ptx-simulator/shadow.h"
 
-enum { UNWRITTEN_BYTE = 0xa5 };
+enum { UNWRITTEN_BYTE = 0xa5, MULTIPROCESSORS = 132 };
 
 static void create_warp(struct run *r, struct cta *c, unsigned index) {
   const struct program *p = r->program;
@@ -101,7 +101,8 @@ static uint64_t special_value(const struct warp *w, enum special id, unsigned la
   case SPECIAL_CLUSTER_CTARANK: return c->rank;
   case SPECIAL_CLUSTER_NCTARANK: return c->cluster->count;
   case SPECIAL_IS_EXPLICIT_CLUSTER: return c->cluster->count > 1;
-  case SPECIAL_NSMID: return 1;
+  case SPECIAL_SMID: return c->number % MULTIPROCESSORS;
+  case SPECIAL_NSMID: return MULTIPROCESSORS;
   case SPECIAL_LANEID: return lane;
   case SPECIAL_WARPID: return w->index;
   case SPECIAL_NWARPID: return c->warp_count;

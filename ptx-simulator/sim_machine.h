@@ -58,6 +58,7 @@ struct program {
   size_t special_count;
   unsigned local_bytes;     // of a lane: stack depots, then parameters of calls
   unsigned wgmma_registers; // how many registers products have
+  bool makes_maps;          // it has fences of tensor maps (map_fences.h)
   bool has_fences;          // it has fences, which may order relaxed accesses
 };
 
@@ -157,6 +158,7 @@ struct warp {
   struct clock_entry *fence_clock;  // `clock` at the warp's last fence.proxy.async
   uint32_t proxy_fences[SIM_LANES]; // how many a lane has executed
   uint32_t init_fences[SIM_LANES];  // the same, and of fence.mbarrier_init
+  uint32_t map_releases[SIM_LANES]; // release fences of tensor maps
   bool is_fenced;                   // it has executed a wgmma.fence
   const struct op **touched;        // [register of products]: who accessed it since that fence
   uint64_t **unwritten;             // [operation]: unwritten addresses that its lanes read; or NULL
@@ -226,6 +228,7 @@ struct run {
   uint64_t instructions, lane_instructions;
   unsigned violations;
   struct global_shadow *global; // with `check`
+  struct map made_maps;         // by address (map_fences.c)
   struct map reported;          // one violation per operation and kind
 };
 

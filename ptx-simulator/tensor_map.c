@@ -18,9 +18,27 @@ struct encoded {
   uint32_t last[TENSOR_MAX_RANK]; // sizes minus 1
   uint16_t box[TENSOR_MAX_RANK];
   uint8_t type, rank, swizzle, fill;
+  uint32_t set; // fields that have a value: FIELD_BIT
   uint32_t sum;
 };
 _Static_assert(sizeof(struct encoded) <= SIM_TENSOR_MAP_BYTES, "a tensor map has 128 bytes");
+
+// The bit of a field, and of one of its dimensions.
+static uint32_t field_bit(enum tensor_field f, unsigned dim) {
+  static const uint8_t first[] = {
+      [FIELD_ADDRESS] = 0, [FIELD_RANK] = 1,           [FIELD_TYPE] = 2, [FIELD_INTERLEAVE] = 3,
+      [FIELD_SWIZZLE] = 4, [FIELD_FILL] = 5,           [FIELD_BOX] = 6,  [FIELD_SIZE] = 11,
+      [FIELD_STRIDE] = 16, [FIELD_ELEMENT_STRIDE] = 21};
+  return 1u << (first[f] + dim);
+}
+
+static uint32_t all_fields(unsigned rank) {
+  uint32_t all = field_bit(FIELD_BOX, 0) - 1;
+  for (unsigned i = 0; i < rank; i++)
+    all |= field_bit(FIELD_BOX, i) | field_bit(FIELD_SIZE, i) | field_bit(FIELD_ELEMENT_STRIDE, i) |
+           (i ? field_bit(FIELD_STRIDE, i - 1) : 0);
+  return all;
+}
 
 static uint32_t checksum(const struct encoded *e) {
   const uint8_t *bytes = (const uint8_t *)e;
@@ -120,16 +138,98 @@ bool sim_tensor_map_encode(const struct sim_tensor *t, uint8_t ret_map[SIM_TENSO
     e.box[i] = (uint16_t)t->box[i];
     e.strides[i] = i ? t->strides[i - 1] : element_bytes(t->type);
   }
+  e.set = all_fields(t->rank);
   e.sum = checksum(&e);
   memset(ret_map, 0, SIM_TENSOR_MAP_BYTES);
   memcpy(ret_map, &e, sizeof e);
   return true;
 }
 
+// ---- tensormap.replace ----
+
+// Element types are numbered otherwise than by the driver.
+static bool take_type(struct encoded *e, uint64_t value) {
+  static const uint8_t types[] = {
+      SIM_TENSOR_U8,   SIM_TENSOR_U16,  SIM_TENSOR_U32,     SIM_TENSOR_I32,     SIM_TENSOR_U64,
+      SIM_TENSOR_I64,  SIM_TENSOR_F16,  SIM_TENSOR_F32,     SIM_TENSOR_F32_FTZ, SIM_TENSOR_F64,
+      SIM_TENSOR_BF16, SIM_TENSOR_TF32, SIM_TENSOR_TF32_FTZ};
+  if (value >= COUNT_OF(types))
+    return false;
+  e->type = types[value];
+  return true;
+}
+
+static bool take_field(struct encoded *e, enum tensor_field f, unsigned dim, uint64_t value) {
+  switch (f) {
+  case FIELD_ADDRESS: e->address = value; return value % 16 == 0;
+  case FIELD_RANK: e->rank = (uint8_t)(value + 1); return value < TENSOR_MAX_RANK;
+  case FIELD_BOX: e->box[dim] = (uint16_t)value; return value >= 1 && value <= MAX_BOX;
+  case FIELD_SIZE: e->last[dim] = (uint32_t)value - 1; return value >= 1;
+  case FIELD_STRIDE:
+    if (dim + 1 < TENSOR_MAX_RANK)
+      e->strides[dim + 1] = value;
+    return dim + 1 < TENSOR_MAX_RANK && value % 16 == 0 && value < MAX_STRIDE;
+  case FIELD_ELEMENT_STRIDE:
+  case FIELD_INTERLEAVE: return value == (f == FIELD_ELEMENT_STRIDE); // others: not supported
+  case FIELD_TYPE: return take_type(e, value);
+  case FIELD_SWIZZLE: e->swizzle = (uint8_t)value; return value <= SIM_SWIZZLE_128;
+  case FIELD_FILL: e->fill = value == 1; return value <= 1;
+  }
+  return false;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (bytes[i])
+      return false;
+  return true;
+}
+
+bool tensor_map_replace(uint8_t bytes[SIM_TENSOR_MAP_BYTES], enum tensor_field field, unsigned dim,
+                        uint64_t value, char *ret_text, size_t text_size) {
+  static const char *const names[] = {[FIELD_ADDRESS] = "the address",
+                                      [FIELD_RANK] = "the rank less 1",
+                                      [FIELD_BOX] = "the box of dimension",
+                                      [FIELD_SIZE] = "the size of dimension",
+                                      [FIELD_STRIDE] = "the stride of dimension 1 +",
+                                      [FIELD_ELEMENT_STRIDE] = "the element stride of dimension",
+                                      [FIELD_TYPE] = "the element type",
+                                      [FIELD_INTERLEAVE] = "the interleaved layout",
+                                      [FIELD_SWIZZLE] = "the swizzle",
+                                      [FIELD_FILL] = "the fill mode"};
+  struct refusal r = {ret_text, text_size};
+  struct encoded e;
+  memcpy(&e, bytes, sizeof e);
+  bool is_new = is_zero(bytes, SIM_TENSOR_MAP_BYTES);
+  if (!is_new && (e.magic != MAGIC || e.sum != checksum(&e)))
+    return refuse(&r, "the memory has neither a tensor map nor zeros");
+  bool has_dim = field_bit(field, 0) >= field_bit(FIELD_BOX, 0);
+  if (!take_field(&e, field, dim, value))
+    return has_dim ? refuse(&r, "%s %u of a tensor map cannot be %llu", names[field], dim,
+                            (unsigned long long)value)
+                   : refuse(&r, "%s of a tensor map cannot be %llu", names[field],
+                            (unsigned long long)value);
+  e.magic = MAGIC;
+  e.set |= field_bit(field, dim);
+  e.sum = checksum(&e);
+  memcpy(bytes, &e, sizeof e);
+  return true;
+}
+
+// Do the fields fit together? As of cuTensorMapEncodeTiled.
+static bool is_whole(const struct encoded *e) {
+  if (e->rank < 1 || e->rank > TENSOR_MAX_RANK)
+    return false;
+  unsigned row = e->box[0] * element_bytes((enum sim_tensor_type)e->type);
+  return (e->set & all_fields(e->rank)) == all_fields(e->rank) && row % 16 == 0 &&
+         (e->swizzle == SIM_SWIZZLE_NONE || row <= 16u << e->swizzle) &&
+         (!e->fill || is_float((enum sim_tensor_type)e->type));
+}
+
 bool tensor_map_decode(const uint8_t bytes[SIM_TENSOR_MAP_BYTES], struct tensor_map *ret) {
   struct encoded e;
   memcpy(&e, bytes, sizeof e);
-  if (e.magic != MAGIC || e.sum != checksum(&e))
+  if (e.magic != MAGIC || e.sum != checksum(&e) || !is_whole(&e))
     return false;
   *ret = (struct tensor_map){.type = (enum sim_tensor_type)e.type,
                              .rank = e.rank,
@@ -139,7 +239,7 @@ bool tensor_map_decode(const uint8_t bytes[SIM_TENSOR_MAP_BYTES], struct tensor_
                              .fill_nan = e.fill};
   for (unsigned i = 0; i < e.rank; i++) {
     ret->sizes[i] = (uint64_t)e.last[i] + 1;
-    ret->strides[i] = e.strides[i];
+    ret->strides[i] = i ? e.strides[i] : ret->element;
     ret->box[i] = e.box[i];
   }
   return true;

@@ -20,6 +20,24 @@ struct tensor_map {
 
 // False if the bytes are no tensor map of the simulator.
 bool tensor_map_decode(const uint8_t bytes[SIM_TENSOR_MAP_BYTES], struct tensor_map *ret);
+
+// The fields of tensormap.replace, with its numbers.
+enum tensor_field {
+  FIELD_ADDRESS,
+  FIELD_RANK, // less 1
+  FIELD_BOX,
+  FIELD_SIZE,
+  FIELD_STRIDE, // bytes; of dimension + 1
+  FIELD_ELEMENT_STRIDE,
+  FIELD_TYPE,
+  FIELD_INTERLEAVE,
+  FIELD_SWIZZLE,
+  FIELD_FILL,
+};
+// Changes a field of a map, or of 128 zero bytes, which become a map when all fields were set. False,
+// with the reason in ret_text, for values that the driver would refuse and for other bytes.
+bool tensor_map_replace(uint8_t bytes[SIM_TENSOR_MAP_BYTES], enum tensor_field field, unsigned dim,
+                        uint64_t value, char *ret_text, size_t text_size);
 unsigned tensor_map_box_bytes(const struct tensor_map *m); // in shared memory
 // The bytes that an element outside of the array has in shared memory.
 void tensor_map_fill(const struct tensor_map *m, uint8_t *ret);

@@ -6,6 +6,10 @@
 
 unsigned clock_warps(const struct cta *c) { return c->cluster->count * c->warp_count; }
 
+unsigned clock_mbarriers(const struct cta *c) {
+  return clock_warps(c) + c->rank * MAX_MBARRIERS;
+}
+
 unsigned clock_count(const struct cta *c) {
   return clock_warps(c) + c->cluster->count * MAX_MBARRIERS;
 }
@@ -35,7 +39,7 @@ void clock_acquire(struct warp *w, const struct clock_entry *from, bool cluster)
   if (cluster) {
     clock_join(w->clock, from, clock_count(c));
   } else {
-    unsigned first = c->rank * c->warp_count, agents = clock_warps(c) + c->rank * MAX_MBARRIERS;
+    unsigned first = c->rank * c->warp_count, agents = clock_mbarriers(c);
     clock_join(w->clock + first, from + first, c->warp_count);
     clock_join(w->clock + agents, from + agents, MAX_MBARRIERS);
   }

@@ -30,6 +30,8 @@ enum { MAX_MBARRIERS = 64 };
 // Entries of the clocks in a cluster; those of warps come first.
 unsigned clock_count(const struct cta *c);
 unsigned clock_warps(const struct cta *c);
+// The first entry of the mbarriers of this CTA.
+unsigned clock_mbarriers(const struct cta *c);
 // Whether accesses at `clock` by all of `lanes` are covered.
 bool clock_covers(const struct clock_entry *e, uint32_t clock, uint32_t lanes);
 // to := what either of them covers

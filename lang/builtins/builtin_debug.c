@@ -8,17 +8,56 @@ static const char *const hint_attrs[] = {[HINT_DIVISIBILITY] = "tile.divisibilit
                                          [HINT_CONTIGUITY] = "tile.contiguity",
                                          [HINT_CONSTANCY] = "tile.constancy"};
 
-static void attach(struct eval *e, MlirValue v, enum hint h, const int32_t *values, size_t n) {
+// An addition of zero that carries the hint.
+static MlirValue fact(struct eval *e, MlirValue v, enum hint h, const int32_t *values, size_t n) {
+  MlirType type = mlirValueGetType(v);
+  MlirType element = type_is_tensor(type) ? element_type(type) : type;
+  bool is_pointer = type_is_ptr(e->c, element);
+  if (!is_pointer && !mlirTypeIsAInteger(element))
+    return v;
+  MlirType i32 = mlir_of_dtype(e->c, DTYPE_I32);
+  MlirType offset = !is_pointer ? type : type_is_tensor(type) ? type_with_element(type, i32) : i32;
+  MlirValue operands[] = {v, build_const_int(&e->b, offset, 0)};
+  MlirNamedAttribute hint = named_attr(e->c, hint_attrs[h], attr_i32_array(e->c, n, values));
+  enum op_id id = is_pointer ? OP_TILE_ADDPTR : OP_ARITH_ADDI;
+  return mlirOperationGetResult(build_op(&e->b, id, 2, operands, 1, &type, 1, &hint), 0);
+}
+
+// Every variable of the function that is `from` becomes `to`: a hint is about the value, whatever
+// its names.
+static void rename_value(struct frame *f, MlirValue from, MlirValue to) {
+  struct map_entry entry;
+  for (size_t i = 0; map_next(&f->variables, &i, &entry);) {
+    struct variable *v = entry.value;
+    if (value_is_rt(v->value) && mlirValueEqual(v->value.rt, from))
+      v->value.rt = to;
+  }
+}
+
+// What a loop carries has no operation that could have the attribute. In the loop's own block its
+// names get a value that does; within branches of it the hint does not count.
+static MlirValue attach_to_carried(struct eval *e, MlirValue v, enum hint h, const int32_t *values,
+                                   size_t n) {
+  if (!mlirBlockEqual(mlirBlockArgumentGetOwner(v), e->b.block))
+    return v;
+  MlirValue with = fact(e, v, h, values, n);
+  rename_value(e->frame, v, with);
+  return with;
+}
+
+static MlirValue attach(struct eval *e, MlirValue v, enum hint h, const int32_t *values, size_t n) {
   if (mlirValueIsAOpResult(v)) {
     mlirOperationSetAttributeByName(value_def(v), mlirStringRefCreateFromCString(hint_attrs[h]),
                                     attr_i32_array(e->c, n, values));
-    return;
+    return v;
   }
-  // A parameter of the kernel has one number as attribute; loop arguments have none.
-  if (h == HINT_DIVISIBILITY && n == 1 &&
-      mlirBlockEqual(mlirBlockArgumentGetOwner(v), func_entry(e->func)))
+  if (!mlirBlockEqual(mlirBlockArgumentGetOwner(v), func_entry(e->func)))
+    return attach_to_carried(e, v, h, values, n);
+  // A parameter of the kernel has one number as attribute.
+  if (h == HINT_DIVISIBILITY && n == 1)
     func_set_arg_attr(e->c, e->func, (unsigned)mlirBlockArgumentGetArgNumber(v), hint_attrs[h],
                       attr_i32(e->c, values[0]));
+  return v;
 }
 
 struct value builtin_hint(struct eval *e, struct call *c) {
@@ -49,7 +88,7 @@ struct value builtin_hint(struct eval *e, struct call *c) {
     }
     n[i] = (int32_t)v;
   }
-  attach(e, x.v.rt, (enum hint)c->builtin->tag, n, t.len);
+  x.v.rt = attach(e, x.v.rt, (enum hint)c->builtin->tag, n, t.len);
   return x.v;
 }
 

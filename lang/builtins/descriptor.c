@@ -52,6 +52,11 @@ static bool need_sizes(struct eval *e, struct operand x, unsigned rank, struct v
     struct value v;
     if (!need_integer(e, (struct operand){t.at[i], x.at}, "a size", &v))
       return false;
+    int64_t n;
+    if (value_const_int(e->c, v.rt, &n) && n < 0 && dtype_is_signed(v.type.dtype)) {
+      eval_error(e, x.at, E0518, "size %u of a tensor descriptor is %lld", i, (long long)n);
+      return false;
+    }
     bool is_wide = dtype_bits(v.type.dtype) == 64 || v.type.dtype == DTYPE_U32;
     at[i] = emit_cast(e, v, type_scalar(is_wide ? DTYPE_I64 : DTYPE_I32), NULL);
   }
@@ -81,7 +86,15 @@ static bool need_stride(struct eval *e, struct operand x, struct type pointee, s
   if (!need_integer(e, x, "a stride", ret))
     return false;
   *ret = emit_cast(e, *ret, type_scalar(DTYPE_I64), NULL);
-  if (!value_const_int(e->c, ret->rt, &n) || n % (DESCRIPTOR_ALIGNMENT / bytes) == 0)
+  if (!value_const_int(e->c, ret->rt, &n))
+    return true;
+  if (n < 0) {
+    struct diag *d =
+        eval_error(e, x.at, E0518, "a stride of a tensor descriptor is %lld", (long long)n);
+    diag_help(d, "strides are not negative; for others, use a tile of pointers");
+    return false;
+  }
+  if (n % (DESCRIPTOR_ALIGNMENT / bytes) == 0)
     return true;
   struct diag *d =
       eval_error(e, x.at, E0518, "a stride of %lld elements of %s is not a multiple of %d bytes",

@@ -12,7 +12,7 @@ struct slice {
   const char *why;
   struct map seen; // of values and ops
   VEC(MlirValue) todo;
-  VEC(int) written; // arguments that the kernel's stores write; -1: unknown
+  VEC(int) written; // memory that the kernel's stores write (pointer_memory)
 };
 
 static bool note_write(MlirOperation op, void *user) {
@@ -20,12 +20,12 @@ static bool note_write(MlirOperation op, void *user) {
   if (op_is(s->c, op, OP_FUNC_CALL))
     vec_push(s->a, &s->written, -1);
   else if (op_flags(s->c, op) & OP_WRITE)
-    vec_push(s->a, &s->written, pointer_argument(s->c, mlirOperationGetOperand(op, 0)));
+    vec_push(s->a, &s->written, pointer_memory(s->c, mlirOperationGetOperand(op, 0)));
   return true;
 }
 
 static bool is_written(struct slice *s, MlirOperation load) {
-  int from = pointer_argument(s->c, mlirOperationGetOperand(load, 0));
+  int from = pointer_memory(s->c, mlirOperationGetOperand(load, 0));
   for (size_t i = 0; i < s->written.len; i++)
     if (from < 0 || s->written.at[i] < 0 || s->written.at[i] == from)
       return true;
@@ -44,6 +44,9 @@ static MlirValue yielded(MlirOperation op, intptr_t region, intptr_t i) {
   return mlirOperationGetOperand(mlirBlockGetTerminator(block), i);
 }
 
+// Of scf.condition: 0 is the condition, i + 1 what result i and argument i of the body are.
+static MlirValue condition_operand(MlirOperation loop, intptr_t i) { return yielded(loop, 0, i); }
+
 // The control flow that decides whether `op` is executed.
 static void need_parents(struct slice *s, MlirOperation op) {
   for (MlirOperation at = mlirOperationGetParentOperation(op); !mlirOperationEqual(at, s->kernel);
@@ -51,9 +54,9 @@ static void need_parents(struct slice *s, MlirOperation op) {
     if (ptrmap_get(&s->seen, at.ptr))
       return;
     ptrmap_put(s->a, &s->seen, at.ptr, s);
+    if (op_is(s->c, at, OP_SCF_WHILE))
+      need(s, condition_operand(at, 0));
     intptr_t n = op_is(s->c, at, OP_SCF_FOR) ? 3 : op_is(s->c, at, OP_SCF_IF) ? 1 : 0;
-    if (n == 0)
-      s->why = "it is in a loop whose number of iterations is not known before";
     for (intptr_t i = 0; i < n; i++)
       need(s, mlirOperationGetOperand(at, i));
   }
@@ -65,8 +68,12 @@ static void visit_argument(struct slice *s, MlirValue v) {
   if (mlirOperationEqual(parent, s->kernel))
     return;
   need_parents(s, mlirBlockGetTerminator(mlirBlockArgumentGetOwner(v)));
-  if (!op_is(s->c, parent, OP_SCF_FOR)) {
-    s->why = "its offsets depend on a loop whose number of iterations is not known before";
+  if (op_is(s->c, parent, OP_SCF_WHILE)) {
+    MlirBlock before = mlirRegionGetFirstBlock(mlirOperationGetRegion(parent, 0));
+    bool is_body = !mlirBlockEqual(mlirBlockArgumentGetOwner(v), before);
+    need(s, is_body ? condition_operand(parent, i + 1) : mlirOperationGetOperand(parent, i));
+    if (!is_body)
+      need(s, yielded(parent, 1, i));
   } else if (i > 0) {
     need(s, mlirOperationGetOperand(parent, i + 2));
     need(s, yielded(parent, 0, i - 1));
@@ -81,6 +88,10 @@ static void visit_result(struct slice *s, MlirOperation op, intptr_t i) {
       need(s, mlirOperationGetOperand(op, k));
     need(s, mlirOperationGetOperand(op, i + 3));
     need(s, yielded(op, 0, i));
+    return;
+  case OP_SCF_WHILE:
+    need(s, condition_operand(op, 0));
+    need(s, condition_operand(op, i + 1));
     return;
   case OP_SCF_IF:
     need(s, mlirOperationGetOperand(op, 0));

@@ -7,8 +7,8 @@
 #include "mlir-dialects/ir.h"
 
 // NULL: one thread can compute the operands of `op`, and whether and how often it is executed, by
-// itself: from scalars, in loops with a known number of iterations and in branches, reading only
-// memory that the kernel does not write. Else why not. Work memory is on `a`.
+// itself: from scalars, in loops and branches, reading only memory that the kernel does not write.
+// Else why not. Work memory is on `a`.
 const char *producer_cannot_compute(struct ir_context *c, MlirOperation kernel, MlirOperation op,
                                     struct arena *a);
 

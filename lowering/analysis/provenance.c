@@ -12,6 +12,7 @@ struct search {
   unsigned todo_count, seen_count;
   int argument; // -1: none yet
   bool lost;
+  bool may_load; // pointers come from memory, too: POINTED_MEMORY
 };
 
 // True the first time; gives up when there are too many joins.
@@ -45,15 +46,17 @@ static MlirOperation terminator(MlirOperation op, intptr_t region) {
   return mlirBlockGetTerminator(mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region)));
 }
 
+static void reach(struct search *s, int argument) {
+  s->lost |= argument < 0 || (s->argument >= 0 && s->argument != argument);
+  s->argument = argument;
+}
+
 static void trace_argument(struct search *s, MlirValue v) {
   MlirBlock block = mlirBlockArgumentGetOwner(v);
   MlirOperation parent = mlirBlockGetParentOperation(block);
   intptr_t at = mlirBlockArgumentGetArgNumber(v);
   switch (op_id(s->c, parent)) {
-  case OP_FUNC_FUNC:
-    s->lost |= s->argument >= 0 && s->argument != (int)at;
-    s->argument = (int)at;
-    return;
+  case OP_FUNC_FUNC: reach(s, (int)at); return;
   case OP_SCF_FOR:
     if (at == 0)
       s->lost = true;
@@ -72,6 +75,21 @@ static void trace_argument(struct search *s, MlirValue v) {
   }
 }
 
+// A pointer, or the integer that becomes one, from memory.
+static void trace_load(struct search *s, MlirOperation load) {
+  if (!s->may_load) {
+    s->lost = true;
+    return;
+  }
+  int table = pointer_argument(s->c, mlirOperationGetOperand(load, 0));
+  reach(s, table < 0 ? -1 : POINTED_MEMORY + table);
+}
+
+static bool is_load(struct search *s, MlirValue v) {
+  MlirOperation def = value_def(v);
+  return !mlirOperationIsNull(def) && op_is(s->c, def, OP_TILE_LOAD);
+}
+
 static void trace_result(struct search *s, MlirValue v) {
   MlirOperation op = mlirOpResultGetOwner(v);
   intptr_t at = mlirOpResultGetResultNumber(v);
@@ -86,6 +104,13 @@ static void trace_result(struct search *s, MlirValue v) {
   case OP_TILE_UNSPLAT:
   case OP_TILE_GATHER:
   case OP_GPU_CONVERT_LAYOUT: follow(s, mlirOperationGetOperand(op, 0)); return;
+  case OP_TILE_LOAD: trace_load(s, op); return;
+  case OP_TILE_INT_TO_PTR:
+    if (is_load(s, mlirOperationGetOperand(op, 0)))
+      trace_load(s, value_def(mlirOperationGetOperand(op, 0)));
+    else
+      s->lost = true;
+    return;
   case OP_TILE_BITCAST:
     if (type_is_ptr(s->c, element_type(mlirValueGetType(mlirOperationGetOperand(op, 0)))))
       follow(s, mlirOperationGetOperand(op, 0));
@@ -113,17 +138,26 @@ static void trace_result(struct search *s, MlirValue v) {
   }
 }
 
+static int run(struct search *s, MlirValue ptr) {
+  follow(s, ptr);
+  while (s->todo_count > 0 && !s->lost) {
+    MlirValue v = s->todo[--s->todo_count];
+    if (mlirValueIsABlockArgument(v))
+      trace_argument(s, v);
+    else
+      trace_result(s, v);
+  }
+  return s->lost ? -1 : s->argument;
+}
+
 int pointer_argument(struct ir_context *c, MlirValue ptr) {
   struct search s = {.c = c, .argument = -1};
-  follow(&s, ptr);
-  while (s.todo_count > 0 && !s.lost) {
-    MlirValue v = s.todo[--s.todo_count];
-    if (mlirValueIsABlockArgument(v))
-      trace_argument(&s, v);
-    else
-      trace_result(&s, v);
-  }
-  return s.lost ? -1 : s.argument;
+  return run(&s, ptr);
+}
+
+int pointer_memory(struct ir_context *c, MlirValue ptr) {
+  struct search s = {.c = c, .argument = -1, .may_load = true};
+  return run(&s, ptr);
 }
 
 static bool is_within(MlirOperation op, MlirOperation func) {

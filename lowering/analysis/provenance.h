@@ -10,6 +10,13 @@
 // memory, from an integer, or from more than one argument.
 int pointer_argument(struct ir_context *c, MlirValue ptr);
 
+// Memory by name: n, the memory of argument n; POINTED_MEMORY + n, the memory that pointers stored
+// in the memory of argument n lead to (a table of matrices); -1: unknown. Like the memory of two
+// arguments, memory of different names is taken as disjoint where accesses of one thread or another
+// are reordered.
+enum { POINTED_MEMORY = 1 << 16 };
+int pointer_memory(struct ir_context *c, MlirValue ptr);
+
 // Whether `ptr`, an operand of `user`, may be derived from an argument of `kernel` that is known to
 // be no multiple of 16 bytes (tile.unaligned).
 bool pointer_is_unaligned(struct ir_context *c, MlirOperation kernel, MlirOperation user,

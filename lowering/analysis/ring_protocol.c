@@ -42,6 +42,7 @@ static intptr_t barriers_operand(enum op_id id) {
   switch (id) {
   case OP_GPU_RING_INIT:
   case OP_GPU_RING_EMPTY:
+  case OP_GPU_RING_DRAIN:
   case OP_GPU_RING_FULL:
   case OP_GPU_RING_RELEASE: return 0;
   case OP_GPU_MAP_COPY: return 1;
@@ -61,7 +62,11 @@ static void check_role(struct protocol *p, MlirOperation op, enum op_id id) {
       protocol_violation(p, op, "is not executed once by all threads");
     break;
   case OP_GPU_RING_EMPTY:
+  case OP_GPU_RING_DRAIN:
   case OP_GPU_MAP_COPY:
+  case OP_GPU_MAPS_OPEN:
+  case OP_GPU_MAP_MAKE:
+  case OP_GPU_MAPS_CLOSE:
     if (role != ROLE_LEADER)
       protocol_violation(p, op, "is executed by other threads than the first of the producer");
     break;
@@ -179,6 +184,7 @@ static void check_function(struct protocol *p) {
   if (!p->ring_count && !p->store_count)
     return;
   protocol_check_producer(p);
+  protocol_check_maps(p);
   protocol_check_positions(p);
   protocol_check_readers(p);
 }

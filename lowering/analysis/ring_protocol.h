@@ -7,6 +7,8 @@
 //              end of each buffer
 //   producer   copies go to the slot that ring_empty returned, each buffer once, and have together
 //              the bytes that it expects; boxes and swizzle of the map are those of the buffer
+//   maps       that the producer makes are made between maps_open and maps_close and before each copy
+//              by them, and while no such copy is under way
 //   readers    a slot is read between its ring_full and its release; a product in flight reads
 //              until the wait for it; no warp waits for a slot while it holds all; none is held at
 //              the end

@@ -49,6 +49,7 @@ MlirValue protocol_buffer_of(struct protocol *p, MlirValue memdesc, MlirValue *r
 void protocol_check_producer(struct protocol *p);
 void protocol_check_positions(struct protocol *p);
 void protocol_check_readers(struct protocol *p); // and stores
+void protocol_check_maps(struct protocol *p);    // that the producer makes
 void protocol_check_registers(struct protocol *p);
 void protocol_check_clusters(struct protocol *p);
 

@@ -57,6 +57,37 @@ static bool same_carried(struct comparison *x, MlirOperation a, intptr_t i, Mlir
   return same;
 }
 
+// What two scf.while carry in the arguments i and k of their conditions, or pass to their bodies.
+static bool same_while(struct comparison *x, MlirOperation a, intptr_t i, MlirOperation b,
+                       intptr_t k, bool passed) {
+  size_t before = x->equal.len;
+  if (!op_is(x->p->c, a, OP_SCF_WHILE) || !op_is(x->p->c, b, OP_SCF_WHILE))
+    return false;
+  bool same;
+  if (passed) {
+    same = same_value(x, yielded(a, 0, i + 1), yielded(b, 0, k + 1));
+  } else {
+    assume(x, mlirBlockGetArgument(body(a, 0), i), mlirBlockGetArgument(body(b, 0), k));
+    same = same_value(x, mlirOperationGetOperand(a, i), mlirOperationGetOperand(b, k)) &&
+           same_value(x, yielded(a, 1, i), yielded(b, 1, k));
+  }
+  if (!same)
+    x->equal.len = before;
+  return same;
+}
+
+static bool same_arguments(struct comparison *x, MlirValue a, MlirValue b) {
+  MlirBlock f = mlirBlockArgumentGetOwner(a), g = mlirBlockArgumentGetOwner(b);
+  MlirOperation loop = mlirBlockGetParentOperation(f), other = mlirBlockGetParentOperation(g);
+  intptr_t i = mlirBlockArgumentGetArgNumber(a), k = mlirBlockArgumentGetArgNumber(b);
+  if (!op_is(x->p->c, loop, OP_SCF_WHILE))
+    return i > 0 && k > 0 && same_carried(x, loop, i, other, k);
+  if (!op_is(x->p->c, other, OP_SCF_WHILE))
+    return false;
+  bool passed = mlirBlockEqual(f, body(loop, 1));
+  return passed == mlirBlockEqual(g, body(other, 1)) && same_while(x, loop, i, other, k, passed);
+}
+
 static bool same_attributes(MlirOperation a, MlirOperation b) {
   if (mlirOperationGetNumAttributes(a) != mlirOperationGetNumAttributes(b))
     return false;
@@ -77,6 +108,8 @@ static bool same_results(struct comparison *x, MlirValue a, MlirValue b) {
     return false;
   if (id == OP_SCF_FOR)
     return same_carried(x, f, i + 1, g, k + 1);
+  if (id == OP_SCF_WHILE)
+    return same_while(x, f, i, g, k, true);
   if (id == OP_SCF_IF)
     return same_operands(x, f, g, 1) && same_value(x, yielded(f, 0, i), yielded(g, 0, k)) &&
            same_value(x, yielded(f, 1, i), yielded(g, 1, k));
@@ -100,10 +133,7 @@ static bool same_values(struct comparison *x, MlirValue a, MlirValue b) {
     return same_results(x, a, b);
   if (!mlirValueIsABlockArgument(a) || !mlirValueIsABlockArgument(b))
     return false;
-  intptr_t i = mlirBlockArgumentGetArgNumber(a), k = mlirBlockArgumentGetArgNumber(b);
-  return i > 0 && k > 0 &&
-         same_carried(x, mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(a)), i,
-                      mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(b)), k);
+  return same_arguments(x, a, b);
 }
 
 static bool same_value(struct comparison *x, MlirValue a, MlirValue b) {
@@ -209,8 +239,12 @@ static bool same_regions(struct comparison *x, MlirOperation a, MlirOperation b)
     assume(x, mlirBlockGetArgument(body(a, 0), 0), mlirBlockGetArgument(body(b, 0), 0));
     return same_blocks(x, body(a, 0), body(b, 0));
   }
-  if (!op_is(x->p->c, a, OP_SCF_IF) || !same_operands(x, a, b, 1))
+  if (op_is(x->p->c, a, OP_SCF_WHILE)) {
+    if (!same_value(x, yielded(a, 0, 0), yielded(b, 0, 0)))
+      return false;
+  } else if (!op_is(x->p->c, a, OP_SCF_IF) || !same_operands(x, a, b, 1)) {
     return false;
+  }
   for (intptr_t i = 0; i < 2; i++) {
     MlirBlock f = body(a, i), g = body(b, i);
     if (!mlirBlockIsNull(f) && !mlirBlockIsNull(g) && !same_blocks(x, f, g))

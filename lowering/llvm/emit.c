@@ -75,6 +75,10 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_GPU_RING_EMPTY] = emit_ring,
     [OP_GPU_MAP_COPY] = emit_ring,
     [OP_GPU_MAP_STORE] = emit_ring,
+    [OP_GPU_MAPS_OPEN] = emit_made_maps,
+    [OP_GPU_MAP_MAKE] = emit_made_maps,
+    [OP_GPU_MAPS_CLOSE] = emit_made_maps,
+    [OP_GPU_RING_DRAIN] = emit_ring,
     [OP_GPU_MAP_WAIT] = emit_ring,
     [OP_GPU_RING_FULL] = emit_ring,
     [OP_GPU_RING_RELEASE] = emit_ring,
@@ -223,18 +227,31 @@ const char *symbol_of(struct arena *a, const char *name) {
   return symbol;
 }
 
-// Maps that copies use; those of loads before specialize-warps have no swizzle yet.
+// Maps that copies use and the launch makes; those of loads before specialize-warps have no swizzle
+// yet.
 static bool describe_maps(struct ir_context *c, MlirModule module, struct kernel_info *ret) {
   MlirOperation m = mlirModuleGetOperation(module);
   ret->producer_warps = (uint32_t)op_attr_int(m, "tilegpu.producer_warps", 0);
-  ret->map_count = module_map_count(m);
-  ret->maps = arena_array(c->arena, struct kernel_map, ret->map_count + 1);
-  for (uint32_t i = 0; i < ret->map_count; i++)
-    if (!module_map(c, m, i, &ret->maps[i])) {
+  uint32_t count = module_map_count(m);
+  ret->maps = arena_array(c->arena, struct kernel_map, count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    struct kernel_map *map = &ret->maps[ret->map_count];
+    if (!module_map(c, m, i, map)) {
       diag_error(c->diag, op_span(c, m), E0604, "map %u of `tile.maps` is malformed", i);
       return false;
     }
+    ret->map_count += !map->made;
+  }
   return true;
+}
+
+// The others, too.
+static void take_maps(struct emitter *e, MlirOperation module) {
+  e->map_count = module_map_count(module);
+  struct kernel_map *all = arena_array(e->arena, struct kernel_map, e->map_count + 1);
+  for (uint32_t i = 0; i < e->map_count; i++)
+    module_map(e->c, module, i, &all[i]);
+  e->map_shapes = all;
 }
 
 bool describe_kernel(struct ir_context *c, MlirModule module, const struct target *target,
@@ -410,6 +427,7 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
       .shared_total = scratch_total(module),
   };
   set_types(&e);
+  take_maps(&e, mlirModuleGetOperation(module));
   find_products(&e, module);
   bool ok = emit_kernel(&e) && check_shared_memory(&e) && check_all(&e) && check_module(&e);
   ret_info->shared_bytes = e.shared_total < 0 ? e.shared_bytes : (uint32_t)e.shared_total;

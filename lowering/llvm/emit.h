@@ -67,7 +67,13 @@ struct emitter {
   struct debug_info *debug;           // NULL: none
   struct skipped_branch *skipped;     // NULL: none
 
-  LLVMValueRef *maps;           // addresses of the tensor maps
+  // The module's tensor maps, those that the kernel makes included; and their addresses.
+  uint32_t map_count;
+  const struct kernel_map *map_shapes;
+  LLVMValueRef *maps;
+  struct {
+    LLVMValueRef locks, slot;   // i64, i32
+  } made;                       // ptx_made_maps.c
   struct ring_positions *rings; // emit_ring.c; by number
 
   // Products by wgmma read shared memory through another proxy (PTX ISA, "Proxies").
@@ -117,6 +123,15 @@ struct matrices {
 struct mma_operands {
   const struct mma_instruction *instruction;
   const LLVMValueRef *a, *b, *c;
+};
+
+// A map that the kernel makes; dimension 0 is the outermost one.
+struct made_map {
+  uint32_t number;                           // in e->map_shapes
+  LLVMValueRef words;                        // as of maps_open
+  LLVMValueRef base;                         // i64
+  LLVMValueRef sizes[KERNEL_MAP_RANK];       // i64, elements
+  LLVMValueRef strides[KERNEL_MAP_RANK - 1]; // i64, bytes
 };
 
 // Inline assembly: registers in, one register or a struct of them out.
@@ -188,13 +203,19 @@ struct target_hooks {
                    unsigned rank, const LLVMValueRef *coords, unsigned ctas);
   // The reverse, from `from`, as a group of its own of the executing thread; and the wait until all
   // groups of the thread have been read.
+  // With a reduction (rings.h) what is there is combined with it.
   void (*map_store)(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
-                    const LLVMValueRef *coords);
+                    const LLVMValueRef *coords, struct str reduction);
   void (*map_wait)(struct emitter *e);
   // The number of this CTA in its cluster, and of the CTAs of that; all their threads meet.
   LLVMValueRef (*cluster_rank)(struct emitter *e);
   LLVMValueRef (*cluster_size)(struct emitter *e);
   void (*cluster_barrier)(struct emitter *e);
+  // Maps that the kernel makes (mlir-dialects/rings.h), by one thread. `words`: the address in
+  // shared memory of the first of them.
+  void (*maps_open)(struct emitter *e, LLVMValueRef words);
+  void (*map_make)(struct emitter *e, const struct made_map *m);
+  void (*maps_close)(struct emitter *e);
   void (*set_registers)(struct emitter *e, unsigned count, bool grows);
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
@@ -354,7 +375,8 @@ bool emit_reduce(struct emitter *e, MlirOperation op);
 bool emit_scan(struct emitter *e, MlirOperation op);
 bool emit_local_alloc(struct emitter *e, MlirOperation op);
 bool emit_local_index(struct emitter *e, MlirOperation op);
-bool emit_ring(struct emitter *e, MlirOperation op); // emit_ring.c
+bool emit_ring(struct emitter *e, MlirOperation op);      // emit_ring.c
+bool emit_made_maps(struct emitter *e, MlirOperation op); // emit_made_maps.c
 bool emit_local_trans(struct emitter *e, MlirOperation op);
 bool emit_local_load(struct emitter *e, MlirOperation op);
 bool emit_local_store(struct emitter *e, MlirOperation op);

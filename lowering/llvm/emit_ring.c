@@ -127,6 +127,20 @@ static void wait_empty(struct emitter *e, MlirOperation op) {
   result_of(e, op, 0)->at[0] = slot;
 }
 
+// The last copy to each slot: in this lap up to the next slot to fill, in the one before from there
+// on. Before the first lap a wait for the one before ends at once.
+static void drain(struct emitter *e, MlirOperation op) {
+  struct ring r = ring_of(e, op, 0);
+  LLVMValueRef next = read_variable(e, r.at->put.slot), parity = read_variable(e, r.at->put.parity);
+  LLVMValueRef before = LLVMBuildXor(e->b, parity, const_i32(e, 1), "");
+  for (uint32_t i = 0; i < r.slots; i++) {
+    LLVMValueRef slot = const_i32(e, i);
+    LLVMValueRef is_new = LLVMBuildICmp(e->b, LLVMIntULT, slot, next, "");
+    e->target->hooks->mbarrier_wait(e, full(e, &r, slot),
+                                    LLVMBuildSelect(e->b, is_new, parity, before, ""), false);
+  }
+}
+
 static void wait_full(struct emitter *e, MlirOperation op) {
   struct ring r = ring_of(e, op, 0);
   LLVMValueRef slot = read_variable(e, r.at->get.slot), parity = read_variable(e, r.at->get.parity);
@@ -170,11 +184,12 @@ struct boxes {
   uint32_t row_axis;                // dimension of the map
   uint32_t rows, row_bytes, bytes;  // of the block's part of that width
   LLVMValueRef coords[KERNEL_MAP_RANK], buffer;
+  struct str reduction; // of stores
 };
 
 static struct boxes boxes_of(struct emitter *e, MlirOperation op, intptr_t first_offset) {
   struct boxes x = {.map = (uint32_t)op_attr_int(op, "map", 0)};
-  const struct kernel_map *map = &e->info->maps[x.map];
+  const struct kernel_map *map = &e->map_shapes[x.map];
   MlirType tile = memdesc_tile(e->c, operand_type(op, 0));
   x.rank = map->rank;
   x.width = map->box[map->rank - 1];
@@ -265,12 +280,13 @@ static void store_rows(struct emitter *e, const struct boxes *x, uint32_t warps,
       at[x->row_axis] = LLVMBuildAdd(e->b, at[x->row_axis], row, "");
     LLVMValueRef distance = LLVMBuildMul(e->b, row, const_i32(e, x->row_bytes), "");
     LLVMValueRef from = LLVMBuildAdd(e->b, box_buffer(e, x, k), distance, "");
-    e->target->hooks->map_store(e, e->maps[x->map], from, x->rank, at);
+    e->target->hooks->map_store(e, e->maps[x->map], from, x->rank, at, x->reduction);
   }
 }
 
 static void store(struct emitter *e, MlirOperation op) {
   struct boxes x = boxes_of(e, op, 1);
+  x.reduction = op_attr_str(op, "reduction");
   uint32_t warps = (uint32_t)op_attr_int(op, "warps", 0);
   uint32_t rows = warps * MAP_STORE_ROWS, all = e->num_warps * MAP_STORE_ROWS;
   uint32_t repetitions = warps ? x.rows / all : 1;
@@ -305,6 +321,7 @@ bool emit_ring(struct emitter *e, MlirOperation op) {
   case OP_GPU_RING_INIT: init(e, op); break;
   case OP_GPU_CLUSTER_BARRIER: e->target->hooks->cluster_barrier(e); break;
   case OP_GPU_RING_EMPTY: wait_empty(e, op); break;
+  case OP_GPU_RING_DRAIN: drain(e, op); break;
   case OP_GPU_RING_FULL: wait_full(e, op); break;
   case OP_GPU_RING_RELEASE: release(e, op); break;
   case OP_GPU_MAP_STORE: store(e, op); break;

@@ -10,11 +10,14 @@ static unsigned bits_of(struct canon *k, MlirValue v) {
 
 static bool is_all_ones(struct canon *k, MlirValue v) { return is_const_int(k, v, -1); }
 
-// An addition of zero with a hint says what is known of its operand (rewrite_descriptors.c).
+// An addition of zero with a hint says what is known of its operand (rewrite_descriptors.c,
+// lang/builtins/builtin_debug.c).
 static bool is_fact(struct canon *k, MlirOperation op) {
   return (op_is(k->c, op, OP_TILE_ADDPTR) || op_is(k->c, op, OP_ARITH_ADDI)) &&
          is_const_int(k, operand(op, 1), 0) &&
-         !mlirAttributeIsNull(op_attr(op, "tile.divisibility"));
+         !(mlirAttributeIsNull(op_attr(op, "tile.divisibility")) &&
+           mlirAttributeIsNull(op_attr(op, "tile.contiguity")) &&
+           mlirAttributeIsNull(op_attr(op, "tile.constancy")));
 }
 
 // ---- constants to the right ----

@@ -117,7 +117,11 @@ static void store_part(const struct map_stores *s, struct map_store *x, struct b
   if (first)
     offsets[rank - 1] = build_binary(b, OP_ARITH_ADDI, offsets[rank - 1],
                                      build_const_int(b, mlir_of_dtype(b->c, DTYPE_I32), first));
-  build_buffer_map_store(b, x->map, buffer, rank, offsets, s->warps);
+  struct str kind = op_attr_str(x->op, "reduction");
+  char reduction[8] = "";
+  if (kind.len < sizeof reduction)
+    memcpy(reduction, kind.ptr, kind.len);
+  build_buffer_map_store(b, x->map, buffer, rank, offsets, s->warps, reduction);
 }
 
 void map_stores_lower(struct map_stores *s, struct ir_context *c, struct builder *end) {

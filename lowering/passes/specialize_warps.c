@@ -26,6 +26,7 @@
 #include "lowering/pass.h"
 #include "lowering/passes/clone_ops.h"
 #include "lowering/passes/map_stores.h"
+#include "lowering/passes/producer_maps.h"
 #include "lowering/passes/specialize_warps_clusters.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
@@ -66,6 +67,7 @@ struct state {
   struct ring_sites sites;
   struct ring *rings; // [sites.ring_count]
   struct map_stores stores;
+  struct producer_maps made;
   uint32_t store_bytes; // at least
   bool has_many_accumulators;
   struct kernel_map *maps; // of the loads and stores
@@ -76,6 +78,8 @@ static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
   if (op_is(s->c, op, OP_TILE_MAP_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
+  if (op_is(s->c, op, OP_TILE_MAP_MAKE))
+    vec_push(s->p->scratch, &s->made.makes, op);
   if (op_is(s->c, op, OP_TILE_MAP_STORE))
     vec_push(s->p->scratch, &s->stores.at, (struct map_store){.op = op});
   return true;
@@ -85,6 +89,8 @@ static bool collect_copy(MlirOperation op, void *user) {
   struct state *s = user;
   if (op_is(s->c, op, OP_TILE_MAP_LOAD))
     vec_push(s->p->scratch, &s->copies, op);
+  if (op_is(s->c, op, OP_TILE_MAP_MAKE))
+    vec_push(s->p->scratch, &s->made.copies, op);
   return true;
 }
 
@@ -142,9 +148,14 @@ static void take_maps(struct state *s) {
 }
 
 // The map with the box and the swizzle of the buffer: rows of one swizzle.
-static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout, int32_t ctas) {
+static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout, int32_t ring,
+                        int32_t ctas) {
   const struct encoding *e = encoding_of_attr(s->c, layout);
-  struct kernel_map map = s->maps[op_attr_int(load, "map", 0)];
+  uint32_t from = (uint32_t)op_attr_int(load, "map", 0);
+  struct kernel_map map = s->maps[from];
+  assert(!map.made || !ctas);
+  if (map.made)
+    return producer_map_for(&s->made, s->c, s->module, from, map, e, ring);
   if (ctas)
     map.box[kernel_map_rows(&map)] /= (uint32_t)ctas;
   return map_for_buffer(s->c, s->module, map, e);
@@ -213,9 +224,11 @@ static void share_loads(struct state *s) {
   s->load_ctas = arena_array(s->p->scratch, int32_t, s->loads.len + 1);
   for (size_t i = 0; i < s->sites.at.len; i++) {
     const struct ring_site *site = &s->sites.at.at[i];
-    for (unsigned k = 0; k < site->count && !mlirOperationIsNull(site->product); k++)
+    for (unsigned k = 0; k < site->count && !mlirOperationIsNull(site->product); k++) {
+      bool is_made = s->maps[op_attr_int(site->loads[k], "map", 0)].made != 0;
       s->load_ctas[load_index(s, site->loads[k])] =
-          cluster_loads_ctas(&s->clusters, site->loads[k]);
+          cluster_loads_ctas(&s->clusters, site->loads[k], is_made);
+    }
   }
 }
 
@@ -234,7 +247,8 @@ static void open_rings(struct state *s, struct builder *b) {
     for (unsigned k = 0; k < site->count; k++) {
       MlirType type = memdesc_tile(s->c, mlirValueGetType(r->buffers[k]));
       size_t n = load_index(s, site->loads[k]);
-      s->load_maps[n] = map_for(s, site->loads[k], tensor_encoding(type), s->load_ctas[n]);
+      s->load_maps[n] =
+          map_for(s, site->loads[k], tensor_encoding(type), (int32_t)site->ring, s->load_ctas[n]);
     }
   }
 }
@@ -279,6 +293,7 @@ static bool drop_effect(MlirOperation op, void *user) {
   struct state *s = user;
   switch (op_id(s->c, op)) {
   case OP_TILE_MAP_LOAD:
+  case OP_TILE_MAP_MAKE:
   case OP_TILE_LOAD:
   case OP_TILE_GRID_DEPENDENCY: // the producer's copies wait for the grid in front, too
   case OP_SCF_YIELD:
@@ -495,6 +510,17 @@ static void init_rings(struct state *s, struct builder *b) {
   }
 }
 
+// leader: the branch of the producer's first thread.
+static void make_maps(struct state *s, MlirOperation leader, MlirBlock computing) {
+  const struct ring_ref **rings =
+      arena_array(s->p->scratch, const struct ring_ref *, s->sites.ring_count + 1);
+  for (size_t i = 0; i < s->sites.ring_count; i++)
+    rings[i] = &s->rings[i].ref;
+  struct builder end = builder_before(s->c, mlirBlockGetTerminator(computing));
+  producer_maps_lower(&s->made, s->c, mlirRegionGetFirstBlock(mlirOperationGetRegion(leader, 0)),
+                      rings, &end);
+}
+
 static void specialize(struct state *s) {
   MlirBlock entry = func_entry(s->kernel), computing;
   MlirOperation first = mlirBlockGetFirstOperation(entry);
@@ -505,6 +531,7 @@ static void specialize(struct state *s) {
   open_rings(s, &b);
   map_stores_open(&s->stores, s->c, s->module, &b, s->maps, room(s));
   init_rings(s, &b);
+  producer_maps_open(&s->made, &b);
   // The branch is before `first`: the ops behind it are cloned, then moved.
   MlirBlock producer = split(s, &b, first, &computing);
   ir_walk(mlirBlockGetParentOperation(producer), collect_copy, s);
@@ -520,6 +547,7 @@ static void specialize(struct state *s) {
     fill_ring(s, &s->sites.at.at[i]);
   for (size_t i = 0; i < s->sites.at.len; i++)
     drain_ring(s, &s->sites.at.at[i]);
+  make_maps(s, parts, computing);
   end_rings(s, computing, b.loc);
   if (has_shared(s)) { // others may still write to this CTA's memory, and arrive there
     struct builder last = builder_before(s->c, mlirBlockGetTerminator(entry));
@@ -540,6 +568,10 @@ static void only_stores(struct state *s) {
   struct builder begin = builder_before(s->c, mlirBlockGetFirstOperation(entry));
   struct builder end = builder_before(s->c, mlirBlockGetTerminator(entry));
   take_maps(s);
+  for (size_t i = 0; i < s->made.makes.len; i++)
+    op_erase(s->made.makes.at[i]);
+  if (!s->stores.at.len)
+    return;
   s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
   map_stores_open(&s->stores, s->c, s->module, &begin, s->maps, room(s));
   map_stores_lower(&s->stores, s->c, &end);
@@ -547,6 +579,7 @@ static void only_stores(struct state *s) {
 
 enum pass_result pass_specialize_warps(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c, .module = mlirModuleGetOperation(p->module)};
+  s.made.a = p->scratch;
   s.kernel = module_kernel(p->c, p->module);
   if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
@@ -557,7 +590,7 @@ enum pass_result pass_specialize_warps(struct pass_context *p) {
   ring_sites_find(p->c, s.loads.at, s.loads.len, p->scratch, &s.sites);
   if (s.loads.len)
     specialize(&s);
-  else if (s.stores.at.len)
+  else if (s.stores.at.len || s.made.makes.len)
     only_stores(&s);
-  return s.loads.len || s.stores.at.len ? PASS_CHANGED : PASS_UNCHANGED;
+  return s.loads.len || s.stores.at.len || s.made.makes.len ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -12,11 +12,12 @@ struct cluster_loads cluster_loads_of(struct pass_context *p, MlirOperation kern
       .p = p, .kernel = kernel, .share = cluster_share_of(p->c, kernel, ctas, axis, p->scratch)};
 }
 
-int32_t cluster_loads_ctas(struct cluster_loads *x, MlirOperation load) {
+int32_t cluster_loads_ctas(struct cluster_loads *x, MlirOperation load, bool is_made) {
   int64_t ctas = x->share.ctas;
   if (ctas < 2)
     return 0;
-  const char *why = cluster_cannot_share(&x->share, load);
+  const char *why =
+      is_made ? "the program makes its tensor map" : cluster_cannot_share(&x->share, load);
   int64_t rows = tensor_dim(mlirValueGetType(mlirOperationGetResult(load, 0)), 0);
   if (!why && rows % (SWIZZLE_ROWS * ctas))
     why = "its parts would not have 8 rows";

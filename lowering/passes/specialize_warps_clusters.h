@@ -15,8 +15,8 @@ struct cluster_loads {
 
 struct cluster_loads cluster_loads_of(struct pass_context *p, MlirOperation kernel);
 // How many programs share the load, an operand of a product; 0: each loads its own. A remark says
-// why.
-int32_t cluster_loads_ctas(struct cluster_loads *x, MlirOperation load);
+// why. is_made: through a map that the program makes.
+int32_t cluster_loads_ctas(struct cluster_loads *x, MlirOperation load, bool is_made);
 // Nothing is shared: a remark, if clusters were asked for.
 void cluster_loads_explain(const struct cluster_loads *x);
 

@@ -5,11 +5,14 @@
 //   %t = descriptor_load(%p, [%m, %n], [%s], [%i, %j])   ->   %t = map_load(%i, %j) {map = 0}
 //   module {tile.maps = [{base = 0, sizes = ["p3", "p4"], strides = ["p5"], box = ..., ...}]}
 //
+// A descriptor that depends on memory or on the program has a map that the kernel makes
+// (made_maps.h).
+//
 // specialize-warps gives these loads to warps of their own. So the pass takes only loads of
-// products that wgmma computes, whose descriptor the launch can compute, and whose offsets and
-// control flow one thread can. In a kernel with such loads, the blocks that its epilogue loads come
-// in the same way, and blocks are stored so (map_store), unless it accesses that memory in other
-// ways too. All others are left to rewrite-descriptors.
+// products that wgmma computes, whose descriptor, offsets and control flow one thread can compute.
+// In a kernel with such loads, the blocks that its epilogue loads come in the same way, and blocks
+// are stored so (map_store), unless it accesses that memory in other ways too. All others are left
+// to rewrite-descriptors.
 //
 // Tiles have two dimensions. Those of one element in a block of [1, M, N] or [1, M, 1, N] have an
 // offset, but are no dimension of the tile:
@@ -22,6 +25,7 @@
 #include "lowering/analysis/producer_slice.h"
 #include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
+#include "lowering/passes/made_maps.h"
 #include "lowering/passes/wgmma_choice.h"
 #include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"
@@ -38,6 +42,7 @@ enum {
 struct load {
   MlirOperation op;
   struct kernel_map map;
+  struct made_map_point point; // of a map that the kernel makes
 };
 
 struct state {
@@ -48,10 +53,11 @@ struct state {
   VEC(MlirOperation) loads, stores;
   VEC(MlirOperation) asked; // loops with `warp_specialize=True`
   VEC(struct load) chosen;
+  uint32_t made; // maps that the kernel makes
   // Of all products' loads; of other loads, and of stores if they are not cut.
   uint64_t slot_bytes, other_bytes;
-  VEC(int) accessed; // arguments that other ops than these access; -1: unknown
-  VEC(int) written;  // arguments that any op writes to
+  VEC(int) accessed; // memory that other ops than these access (pointer_memory)
+  VEC(int) written;  // memory that any op writes to
   bool has_assembly; // with effects: it may have barriers of the CTA
 };
 
@@ -60,8 +66,8 @@ static void note_access(struct state *s, MlirOperation op) {
   bool calls = op_is(s->c, op, OP_FUNC_CALL);
   if (!calls && !(flags & (OP_READ | OP_WRITE)))
     return;
-  int at = calls ? -1 : pointer_argument(s->c, mlirOperationGetOperand(op, 0));
-  if (!op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
+  int at = calls ? -1 : pointer_memory(s->c, mlirOperationGetOperand(op, 0));
+  if (!op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE) && !op_is(s->c, op, OP_TILE_DESCRIPTOR_REDUCE))
     vec_push(s->p->scratch, &s->accessed, at);
   if (calls || (flags & OP_WRITE))
     vec_push(s->p->scratch, &s->written, at);
@@ -73,7 +79,7 @@ static bool collect(MlirOperation op, void *user) {
     vec_push(s->p->scratch, &s->asked, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
-  if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE))
+  if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE) || op_is(s->c, op, OP_TILE_DESCRIPTOR_REDUCE))
     vec_push(s->p->scratch, &s->stores, op);
   if (op_is(s->c, op, OP_TILE_INLINE_ASM))
     s->has_assembly |= !op_is_pure(s->c, op);
@@ -199,10 +205,11 @@ static bool map_of(struct state *s, MlirOperation op, MlirType block, struct ker
   *ret = (struct kernel_map){.dtype = dtype_of_mlir(element_type(block)),
                              .rank = x.of.rank,
                              .pads_nan = str_is(op_attr_str(op, "padding"), "nan")};
+  for (unsigned i = 0; i < x.of.rank; i++)
+    ret->box[i] = (uint32_t)tensor_dim(block, i);
   if (!launch_pointer_of(s->c, s->kernel, x.of.base, a, &ret->base, &ret->offset))
     return false;
   for (unsigned i = 0; i < x.of.rank; i++) {
-    ret->box[i] = (uint32_t)tensor_dim(block, i);
     if (!launch_value_of(s->c, s->kernel, x.of.sizes[i], a, &ret->sizes[i]))
       return false;
     if (i + 1 < x.of.rank &&
@@ -216,7 +223,7 @@ static bool map_of(struct state *s, MlirOperation op, MlirType block, struct ker
 
 // The producer runs ahead: what the kernel writes is not there yet.
 static bool may_be_written(struct state *s, MlirOperation load) {
-  int from = pointer_argument(s->c, mlirOperationGetOperand(load, 0));
+  int from = pointer_memory(s->c, mlirOperationGetOperand(load, 0));
   for (size_t i = 0; i < s->written.len; i++)
     if (from < 0 || s->written.at[i] < 0 || s->written.at[i] == from)
       return true;
@@ -227,22 +234,33 @@ static void explain(struct state *s, MlirOperation load, const char *why) {
   pass_remark(s->p, load, "descriptors", "loaded without TMA: %s", why);
 }
 
-// NULL: the launch can make the load's map, *ret.
-static const char *why_no_map(struct state *s, MlirOperation load, struct kernel_map *ret) {
-  MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
-  if (is_unaligned(s, load))
+// The map that the kernel makes, if it does not have to in each iteration of the load's loop.
+static bool made_map_of(struct state *s, struct load *l) {
+  struct descriptor_access x;
+  if (!descriptor_access_of(s->c, l->op, &x) || s->made == KERNEL_MAX_MAPS)
+    return false;
+  l->point = made_map_point_of(s->c, s->kernel, &x.of, s->p->scratch);
+  l->map.made = ++s->made;
+  bool is_in_loop = op_is(s->c, mlirOperationGetParentOperation(l->op), OP_SCF_FOR);
+  return !is_in_loop || !mlirBlockEqual(l->point.block, mlirOperationGetBlock(l->op));
+}
+
+// NULL: the launch can make the load's map, or the kernel itself.
+static const char *why_no_map(struct state *s, struct load *l) {
+  MlirType block = mlirValueGetType(mlirOperationGetResult(l->op, 0));
+  if (is_unaligned(s, l->op))
     return "its base is not aligned to 16 bytes";
-  if (may_be_written(s, load))
+  if (may_be_written(s, l->op))
     return "the kernel may write that memory";
-  if (!map_of(s, load, block, ret))
-    return "the launch cannot compute its base, sizes and strides";
+  if (!map_of(s, l->op, block, &l->map) && !made_map_of(s, l))
+    return "its base, sizes or strides change in each iteration";
   return NULL;
 }
 
 static void choose(struct state *s, MlirOperation load) {
   struct load l = {.op = load};
   const char *why = why_not(s, load);
-  why = why ? why : why_no_map(s, load, &l.map);
+  why = why ? why : why_no_map(s, &l);
   if (why)
     explain(s, load, why);
   else
@@ -286,23 +304,25 @@ static bool leaves_stages(struct state *s, MlirType block) {
          ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)bytes) >= good;
 }
 
-static const char *why_not_other(struct state *s, MlirOperation load, struct kernel_map *ret) {
+static const char *why_not_other(struct state *s, struct load *l) {
+  MlirOperation load = l->op;
   MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
   MlirOperation parent = mlirOperationGetParentOperation(load);
-  if (!op_is(s->c, parent, OP_SCF_FOR) && !mlirOperationEqual(parent, s->kernel))
+  if (!op_is(s->c, parent, OP_SCF_FOR) && !op_is(s->c, parent, OP_SCF_WHILE) &&
+      !mlirOperationEqual(parent, s->kernel))
     return "it is in a branch";
   const char *why = why_not_block(s, block);
   why = why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
   if (!why && !leaves_stages(s, block))
     why = "shared memory does not hold it beside three slots of the operands";
-  return why ? why : why_no_map(s, load, ret);
+  return why ? why : why_no_map(s, l);
 }
 
 // Loads of blocks that products do not read, beside loads that they do.
 static void choose_other(struct state *s, MlirOperation load) {
   struct load l = {.op = load};
   MlirValue tile = mlirOperationGetResult(load, 0);
-  const char *why = why_not_other(s, load, &l.map);
+  const char *why = why_not_other(s, &l);
   if (why) {
     explain(s, load, why);
     return;
@@ -338,6 +358,9 @@ static void rewrite(struct state *s, const struct load *load) {
   struct descriptor_access x;
   descriptor_access_of(s->c, load->op, &x);
   uint32_t number = module_map_add(s->c, mlirModuleGetOperation(s->p->module), &load->map);
+  if (load->map.made)
+    made_map_build(s->c, &load->point, number, &x.of, mlirOperationGetLocation(load->op),
+                   s->p->scratch);
   struct builder b = builder_before(s->c, load->op);
   MlirValue old = mlirOperationGetResult(load->op, 0);
   MlirType matrix = block_matrix(mlirValueGetType(old));
@@ -349,11 +372,36 @@ static void rewrite(struct state *s, const struct load *load) {
 
 // TMA writes asynchronously: the kernel's other accesses would not wait for it.
 static bool may_be_accessed(struct state *s, MlirOperation store) {
-  int to = pointer_argument(s->c, mlirOperationGetOperand(store, 0));
+  int to = pointer_memory(s->c, mlirOperationGetOperand(store, 0));
   for (size_t i = 0; i < s->accessed.len; i++)
     if (to < 0 || s->accessed.at[i] < 0 || s->accessed.at[i] == to)
       return true;
+  for (size_t i = 0; i < s->stores.len; i++) {
+    MlirOperation other = s->stores.at[i];
+    int memory = pointer_memory(s->c, mlirOperationGetOperand(other, 0));
+    bool same_kind = op_id(s->c, other) == op_id(s->c, store) &&
+                     str_eq(op_attr_str(other, "kind"), op_attr_str(store, "kind"));
+    if (!same_kind && (memory < 0 || memory == to))
+      return true;
+  }
   return false;
+}
+
+// The operation of cp.reduce.async.bulk.tensor for a kind of tile.descriptor_reduce, whose elements
+// have 16 or 32 bits; NULL: there is none. Sets the sign of the map's elements.
+static const char *reduction_of(struct str kind, struct kernel_map *map) {
+  static const struct {
+    const char *kind, *name;
+    bool is_unsigned;
+  } rows[] = {{"add", "add", false}, {"fadd", "add", false}, {"and", "and", false},
+              {"or", "or", false},   {"xor", "xor", false},  {"max", "max", false},
+              {"min", "min", false}, {"umax", "max", true},  {"umin", "min", true}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (str_is(kind, rows[i].kind)) {
+      map->dtype = rows[i].is_unsigned ? DTYPE_U32 : map->dtype;
+      return rows[i].name;
+    }
+  return NULL;
 }
 
 // Does the block have room beside the rings, if its layout does not let it be cut?
@@ -402,14 +450,19 @@ static void rewrite_store(struct state *s, MlirOperation store) {
     why = "shared memory does not hold the block beside those that are loaded";
   if (!why && !map_of(s, store, block, &map))
     why = "the launch cannot compute its base, sizes and strides";
+  bool reduces = op_is(s->c, store, OP_TILE_DESCRIPTOR_REDUCE);
+  const char *reduction = reduces && !why ? reduction_of(op_attr_str(store, "kind"), &map) : "";
+  if (!why && !reduction)
+    why = "TMA has no such atomic operation";
   if (why) {
-    pass_remark(s->p, store, "descriptors", "stored without TMA: %s", why);
+    pass_remark(s->p, store, "descriptors", "%s without TMA: %s", reduces ? "combined" : "stored",
+                why);
     return;
   }
   s->other_bytes += block_bytes(s, block);
   struct builder b = builder_before(s->c, store);
   build_map_store(&b, module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map),
-                  matrix_of(s, &b, x.value), x.of.rank, x.offsets);
+                  matrix_of(s, &b, x.value), x.of.rank, x.offsets, reduction);
   op_erase(store);
 }
 
@@ -425,7 +478,7 @@ static const char *choose_loads(struct state *s) {
     if (feeds_product(s, mlirOperationGetResult(s->loads.at[i], 0)))
       choose(s, s->loads.at[i]);
   if (s->chosen.len == 0)
-    return "no product by wgmma reads blocks of tensor descriptors that the launch can describe";
+    return "no product by wgmma reads blocks of tensor descriptors that TMA can load";
   return rings_fit(s) ? NULL : "shared memory does not hold two blocks of each load";
 }
 

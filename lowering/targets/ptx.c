@@ -169,7 +169,7 @@ static LLVMValueRef shared_base(struct emitter *e) {
     global = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(e->i8, 0), name, SHARED_SPACE);
     LLVMSetLinkage(global, LLVMExternalLinkage);
     LLVMSetAlignment(global,
-                     e->has_warp_group_dots || e->info->map_count ? 1024 : 128); // of swizzles
+                     e->has_warp_group_dots || e->map_count ? 1024 : 128); // of swizzles
   }
   return global;
 }
@@ -364,6 +364,9 @@ const struct target_hooks ptx_hooks = {
     .cluster_barrier = ptx_cluster_barrier,
     .map_store = ptx_map_store,
     .map_wait = ptx_map_wait,
+    .maps_open = ptx_maps_open,
+    .map_make = ptx_map_make,
+    .maps_close = ptx_maps_close,
     .set_registers = ptx_set_registers,
     .async_copy = ptx_async_copy,
     .async_commit = ptx_async_commit,

@@ -37,8 +37,11 @@ void ptx_mbarrier_expect(struct emitter *e, LLVMValueRef at, unsigned bytes);
 void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
                   unsigned rank, const LLVMValueRef *coords, unsigned ctas);
 void ptx_map_store(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
-                   const LLVMValueRef *coords);
+                   const LLVMValueRef *coords, struct str reduction);
 void ptx_map_wait(struct emitter *e);
+void ptx_maps_open(struct emitter *e, LLVMValueRef words);
+void ptx_map_make(struct emitter *e, const struct made_map *m);
+void ptx_maps_close(struct emitter *e);
 void ptx_set_registers(struct emitter *e, unsigned count, bool grows);
 
 void ptx_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to);

@@ -12,19 +12,21 @@ static void add_attribute(struct emitter *e, unsigned param, LLVMAttributeRef a)
 // Passed by value and never written, so that their address is that of the parameter.
 void ptx_begin_maps(struct emitter *e) {
   static const char constant[] = "nvvm.grid_constant";
-  const struct kernel_info *info = e->info;
   LLVMTypeRef bytes = LLVMArrayType2(e->i8, KERNEL_MAP_BYTES);
   unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5),
            align = LLVMGetEnumAttributeKindForName("align", 5);
-  e->maps = arena_array(e->arena, LLVMValueRef, info->map_count + 1);
-  for (unsigned i = 0; i < info->map_count; i++) {
-    unsigned param = info->param_count + i;
+  e->maps = arena_array(e->arena, LLVMValueRef, e->map_count + 1);
+  unsigned param = e->info->param_count;
+  for (unsigned i = 0; i < e->map_count; i++) {
+    if (e->map_shapes[i].made)
+      continue; // ptx_maps_open
     e->maps[i] = LLVMGetParam(e->function, param);
     LLVMSetValueName2(e->maps[i], "map", 3);
     add_attribute(e, param, LLVMCreateTypeAttribute(e->llvm, byval, bytes));
     add_attribute(e, param, LLVMCreateEnumAttribute(e->llvm, align, 64));
     add_attribute(e, param,
                   LLVMCreateStringAttribute(e->llvm, constant, sizeof constant - 1, "", 0));
+    param++;
   }
 }
 
@@ -114,10 +116,15 @@ void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValu
 }
 
 void ptx_map_store(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
-                   const LLVMValueRef *coords) {
+                   const LLVMValueRef *coords, struct str reduction) {
   LLVMValueRef args[2 + KERNEL_MAP_RANK] = {map, from};
   struct strbuf text = {.arena = e->arena}, constraints = {.arena = e->arena};
-  strbuf_printf(&text, "cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group [$0, {", rank);
+  if (reduction.len)
+    strbuf_printf(&text, "cp.reduce.async.bulk.tensor.%ud.global.shared::cta.%.*s.tile.bulk_group ",
+                  rank, (int)reduction.len, reduction.ptr);
+  else
+    strbuf_printf(&text, "cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group ", rank);
+  strbuf_puts(&text, "[$0, {");
   strbuf_puts(&constraints, "l,r");
   for (unsigned i = 0; i < rank; i++) {
     args[2 + i] = coords[rank - 1 - i];

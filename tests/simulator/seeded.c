@@ -7,6 +7,7 @@
 #include "cluster_faults.h"
 #include "faults.h"
 #include "jit/jit.h"
+#include "map_faults.h"
 #include "ring_faults.h"
 
 #include <inttypes.h>
@@ -42,6 +43,7 @@ static uint32_t hash(size_t i) {
 static double number(size_t i) { return (double)(hash(i) % 17) - 8; }
 static double bits(size_t i) { return (double)hash(i); }
 static double zero(size_t i) { return (void)i, 0; }
+static double first_row(size_t i) { return 64 * (1 - (double)i); }
 static double count(size_t i) { return (double)(hash(i) % 1000 + 5); }
 
 static void array(struct problem *p, enum dtype type, size_t n, double (*value)(size_t i)) {
@@ -151,6 +153,14 @@ static void make_pair(struct problem *p) {
   p->grid.x = 2;
 }
 
+static void make_made(struct problem *p) {
+  array(p, DTYPE_F16, 128 * 160, number);
+  array(p, DTYPE_F16, 160 * 64, number);
+  array(p, DTYPE_F32, 2 * 64 * 64, zero);
+  array(p, DTYPE_I32, 2, first_row);
+  integer(p, 5);
+}
+
 // ---- the kernels ----
 
 struct subject {
@@ -164,13 +174,21 @@ struct subject {
 #define SUBJECT(name, ring)                                                                        \
   { #name, make_##name, name##_faults, COUNT_OF(name##_faults), ring }
 static const struct subject subjects[] = {
-    SUBJECT(masked_add, false),     SUBJECT(total, false),
-    SUBJECT(integers, false),       SUBJECT(mixed, false),
-    SUBJECT(running, false),        SUBJECT(transpose, false),
-    SUBJECT(counts, false),         SUBJECT(unpack, false),
-    SUBJECT(product, false),        SUBJECT(promoted, false),
-    SUBJECT(half_precision, false), SUBJECT(ring, true),
-    SUBJECT(persistent, true),      SUBJECT(pair, true),
+    SUBJECT(masked_add, false),
+    SUBJECT(total, false),
+    SUBJECT(integers, false),
+    SUBJECT(mixed, false),
+    SUBJECT(running, false),
+    SUBJECT(transpose, false),
+    SUBJECT(counts, false),
+    SUBJECT(unpack, false),
+    SUBJECT(product, false),
+    SUBJECT(promoted, false),
+    SUBJECT(half_precision, false),
+    SUBJECT(ring, true),
+    SUBJECT(persistent, true),
+    SUBJECT(pair, true),
+    SUBJECT(made, true),
 };
 
 // ---- running ----
@@ -271,8 +289,9 @@ static void report(struct counter *c, bool ok, const char *target, const char *k
 // A report about a ring says where: the barrier, the bytes, the argument or the registers, and the
 // line of the PTX. A wrong result says nothing.
 static bool says_where(const char *why) {
-  static const char *const places[] = {"barrier ", "shared 0x", "address 0x", "byte ",
-                                       "element ", "register",  "wgmma",      "cluster"};
+  static const char *const places[] = {"barrier ",   "shared 0x", "address 0x", "byte ",
+                                       "element ",   "register",  "wgmma",      "cluster",
+                                       "tensor map", "a box"};
   bool names = false;
   for (size_t i = 0; i < COUNT_OF(places); i++)
     names |= strstr(why, places[i]) != NULL;

@@ -54,7 +54,7 @@ func.func @product(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %m: i32, %n: i32 {til
     %d4 = "tile.dot"(%x, %tv, %d3) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<64x32xf16>, tensor<32x16xf16>, tensor<64x16xf32>) -> tensor<64x16xf32>
     // The base differs between iterations.
     // CHECK: "tile.descriptor_load"
-    // WHY-DAG: loaded without TMA: the launch cannot compute its base, sizes and strides
+    // WHY-DAG: loaded without TMA: its base, sizes or strides change in each iteration
     %p = "tile.addptr"(%b, %i) : (!tile.ptr<f16>, i32) -> !tile.ptr<f16>
     %w = "tile.descriptor_load"(%p, %n64, %k64, %s, %c0, %i) {operandSegmentSizes = array<i32: 1, 2, 1, 2>, padding = "zero"} : (!tile.ptr<f16>, i64, i64, i64, i32, i32) -> tensor<16x32xf16>
     %tw = "tile.trans"(%w) {order = array<i32: 1, 0>} : (tensor<16x32xf16>) -> tensor<32x16xf16>

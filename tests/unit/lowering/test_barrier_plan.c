@@ -6,11 +6,11 @@
 #include "suites.h"
 
 #define SHARED                                                                                     \
-  "#a = #tilegpu.blocked<{order = [0], size_per_thread = [2], threads_per_warp = [32], "           \
-  "warps_per_cta = [4]}>\n"                                                                        \
-  "#s = #tilegpu.shared<{max_phase = 1, order = [0], per_phase = 1, vec = 1}>\n"                   \
-  "!t = tensor<256xi32, #a>\n!m = !tilegpu.memdesc<tensor<256xi32, #s>>\n"                         \
-  "!p = tensor<256x!tile.ptr<i32>, #a>\n"
+  "#a = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 2], threads_per_warp = [1, 32], "  \
+  "warps_per_cta = [4, 1]}>\n"                                                                     \
+  "#s = #tilegpu.shared<{max_phase = 1, order = [1, 0], per_phase = 1, vec = 1}>\n"                \
+  "!t = tensor<4x64xi32, #a>\n!m = !tilegpu.memdesc<tensor<4x64xi32, #s>>\n"                       \
+  "!p = tensor<4x64x!tile.ptr<i32>, #a>\n"
 
 #define AT(bytes) "{tilegpu.shared_offset = " #bytes " : i32}"
 #define BUFFER(name, at) name " = \"tilegpu.local_alloc\"() " AT(at) " : () -> !m\n"
@@ -18,18 +18,19 @@
 #define LOAD(name, from) name " = \"tilegpu.local_load\"(" from ") : (!m) -> !t\n"
 
 #define MAPS                                                                                       \
-  "attributes {tile.maps = [{base = 0 : i32, box = array<i32: 256>, dtype = \"i32\", "             \
-  "offset = \"0\", pads_nan = false, sizes = [\"256\"], strides = [], swizzle = 0 : i32}]} "
+  "attributes {tile.maps = [{base = 0 : i32, box = array<i32: 4, 64>, dtype = \"i32\", "           \
+  "offset = \"0\", pads_nan = false, sizes = [\"4\", \"64\"], strides = [\"64\"], swizzle = 0 : "  \
+  "i32}]} "
 #define KERNEL(body)                                                                               \
   SHARED                                                                                           \
-      "module " MAPS                                                                               \
-      "{ func.func @k(%x: !t, %n: i32) attributes {tile.kernel} {\n" BUFFER("%a", 0)               \
-          BUFFER("%b", 1024) "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n" body   \
-                             "return } }"
+  "module " MAPS "{ func.func @k(%x: !t, %n: i32) attributes {tile.kernel} {\n" BUFFER("%a", 0)    \
+      BUFFER("%b", 1024) "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n" body       \
+                         "return } }"
 
 // Each warpgroup copies what it wrote to %a, and no other buffer.
 #define OWN_STORE(from)                                                                            \
-  "\"tilegpu.map_store\"(" from ", %c0) {map = 0 : i32, warps = 4 : i32} : (!m, i32) -> ()\n"
+  "\"tilegpu.map_store\"(" from                                                                    \
+  ", %c0, %c0) {map = 0 : i32, warps = 4 : i32} : (!m, i32, i32) -> ()\n"
 
 static const struct {
   const char *name, *text;

@@ -24,9 +24,16 @@
 #define LOOP(from, body)                                                                           \
   "%r = scf.for %i = %c0 to %n step %c1 iter_args(%s = " from ") -> (i32) : i32 {\n" body          \
   "scf.yield %t : i32\n}\n"
-#define WHILE(body)                                                                                \
-  "%w = scf.while (%x = %n) : (i32) -> i32 {\nscf.condition(%c) %x : i32\n} do {\n^bb0(%y: "       \
-  "i32):\n" body "scf.yield %y : i32\n}\n"
+#define WHILE_OF(condition, passed, body)                                                          \
+  "%w = scf.while (%x = %n) : (i32) -> i32 {\nscf.condition(" condition ") " passed                \
+  " : i32\n} do {\n^bb0(%y: i32):\n" body "scf.yield %y : i32\n}\n"
+#define WHILE(body) WHILE_OF("%c", "%x", body)
+// A pointer from the memory of `from`.
+#define TABLE(to, from)                                                                            \
+  to "t = \"tile.bitcast\"(" from ") : (" PI ") -> !tile.ptr<i64>\n" to "n = \"tile.load\"(" to    \
+     "t) {cache = \"\", evict = \"\", is_volatile = false, " SEGMENTS(                             \
+         "1, 0, 0") "} : (!tile.ptr<i64>) -> i64\n" to "  = \"tile.int_to_ptr\"(" to               \
+                    "n) : (i64) -> " PI "\n"
 
 static const struct {
   const char *text, *why; // why: part of the reason; NULL: none
@@ -36,8 +43,18 @@ static const struct {
     {HEAD LOAD("%l", "%b") ASK("%l") END, NULL},
     {HEAD LOAD("%l", "%b") "scf.if %c {\n" STORE("%b", "%n") "}\n" ASK("%l") END, "may write"},
     {HEAD LOOP("%n", LOAD("%t", "%b") ASK("%s")) STORE("%b", "%n") END, "may write"},
-    {HEAD WHILE(ASK("%n")) END, "not known before"},
-    {HEAD WHILE("") ASK("%w") END, "effects"},
+    {HEAD WHILE(ASK("%n")) END, NULL},
+    {HEAD WHILE(ASK("%y")) END, NULL},
+    {HEAD WHILE("") ASK("%w") END, NULL},
+    {HEAD LOAD("%l", "%b") "%d = arith.cmpi slt, %l, %n : i32\n" STORE("%b", "%n")
+         WHILE_OF("%d", "%x", ASK("%n")) END,
+     "may write"},
+    {HEAD STORE("%b", "%n") WHILE_OF("%c", "%x", LOAD("%t", "%b") ASK("%t")) END, "may write"},
+    {HEAD TABLE("%q1", "%a") STORE("%q1", "%n") LOAD("%l", "%b") ASK("%l") END, NULL},
+    {HEAD TABLE("%q1", "%a") TABLE("%q2", "%a") STORE("%q1", "%n") LOAD("%l", "%q2") ASK("%l") END,
+     "may write"},
+    {HEAD TABLE("%q1", "%a") TABLE("%q2", "%b") STORE("%q1", "%n") LOAD("%l", "%q2") ASK("%l") END,
+     NULL},
     {HEAD LOOP("%n", LOAD("%t", "%b")) ASK("%r") STORE("%b", "%n") END, "may write"},
     {HEAD "%o = \"tile.atomic_rmw\"(%b, %n) {kind = \"add\", sem = \"relaxed\", scope = "
           "\"gpu\", " SEGMENTS("1, 1, 0") "} : (" PI ", i32) -> i32\n" ASK("%o") END,

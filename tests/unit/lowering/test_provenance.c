@@ -47,8 +47,52 @@ START_TEST(parameters) {
 }
 END_TEST
 
+// ---- memory that pointers in memory lead to ----
+
+#define LOADED(to, from)                                                                           \
+  to " = \"tile.load\"(" from ") {cache = \"\", evict = \"\", is_volatile = false, "               \
+     "operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<i64>) -> i64\n"
+#define FROM(to, table)                                                                            \
+  LOADED(to "n", table) to " = \"tile.int_to_ptr\"(" to "n) : (i64) -> " P "\n"
+#define TABLES "func.func @k(%a: !tile.ptr<i64>, %b: !tile.ptr<i64>, %n: i32, %c: i1, %w: i64) {\n"
+
+static const struct {
+  const char *text;
+  int memory;
+} pointed[] = {
+    {TABLES FROM("%p", "%a") USE("%p"), POINTED_MEMORY},
+    {TABLES FROM("%p", "%b") ADD("%q", "%p") USE("%q"), POINTED_MEMORY + 1},
+    {TABLES FROM("%p", "%a") FROM("%q", "%a") "%s = arith.select %c, %p, %q : " P "\n" USE("%s"),
+     POINTED_MEMORY},
+    {TABLES FROM("%p", "%a") FROM("%q", "%b") "%s = arith.select %c, %p, %q : " P "\n" USE("%s"),
+     -1},
+    {TABLES "%p = \"tile.int_to_ptr\"(%w) : (i64) -> " P "\n" USE("%p"), -1},
+};
+
+static bool find_access(MlirOperation op, void *user) {
+  struct pass_session *s = user;
+  bool is_last = op_is(s->context.c, op, OP_TILE_LOAD) &&
+                 mlirTypeIsAF32(mlirValueGetType(mlirOperationGetResult(op, 0)));
+  if (!is_last)
+    return true;
+  MlirValue from = mlirOperationGetOperand(op, 0);
+  ck_assert_int_eq(pointer_memory(s->context.c, from), pointed[(intptr_t)s->log.len].memory);
+  ck_assert_int_eq(pointer_argument(s->context.c, from), -1);
+  return true;
+}
+
+START_TEST(memory) {
+  struct pass_session s = pass_session_open(pointed[_i].text);
+  s.log.len = (size_t)_i;
+  ir_walk(mlirModuleGetOperation(s.context.module), find_access, &s);
+  s.log.len = 0;
+  pass_session_close(&s);
+}
+END_TEST
+
 TCase *provenance_tests(void) {
   TCase *t = tcase_create("provenance");
   tcase_add_loop_test(t, parameters, 0, COUNT_OF(cases));
+  tcase_add_loop_test(t, memory, 0, COUNT_OF(pointed));
   return t;
 }

@@ -24,8 +24,11 @@ static const char head[] =
     "!bars = !tilegpu.memdesc<tensor<4xi64, #tilegpu.shared<{max_phase = 1 : i64, order = [0], "
     "per_phase = 1 : i64, vec = 1 : i64}>>>\n"
     "module attributes {tile.maps = [" MAP("128", "128") ", " MAP("64", "128") ", " MAP(
-        "64", "64") "], tilegpu.entry_registers = 168 : i32, tilegpu.num_warps = 8 : i32, "
-                    "tilegpu.producer_warps = 4 : i32, tilegpu.threads_per_warp = 32 : i32} {\n";
+        "64",
+        "64") ", {box = array<i32: 128, 64>, dtype = \"f16\", made = 1 : i32, pads_nan = false, "
+              "swizzle = 128 : i32}], tilegpu.entry_registers = 168 : i32, tilegpu.num_warps = 8 : "
+              "i32, "
+              "tilegpu.producer_warps = 4 : i32, tilegpu.threads_per_warp = 32 : i32} {\n";
 
 static const char kernel[] =
     "func.func @k(%n: i32, %m: i32) attributes {tile.kernel} {\n"
@@ -368,11 +371,83 @@ START_TEST(faults_of_groups_are_found) {
 }
 END_TEST
 
+// The kernel with a map of A that the producer makes.
+static const char *with_made_map(struct arena *a) {
+  static const struct edit edits[] = {
+      {"func.func", 1, "%m: i32", "%m: i32, %w: !tile.ptr<f16>, %l: i64"},
+      {"ring_init", 1, NULL, "$\n%maps = \"tilegpu.local_alloc\"() : () -> !bars"},
+      {"scf.for %i", 1, NULL,
+       "\"tilegpu.maps_open\"(%maps) : (!bars) -> ()\n"
+       "\"tilegpu.ring_drain\"(%bars) {" RING ") -> ()\n"
+       "\"tilegpu.map_make\"(%maps, %w, %l, %l, %l) {map = 3 : i32} : (!bars, !tile.ptr<f16>, i64, "
+       "i64, i64) -> ()\n$"},
+      {"map_copy", 1, "map = 0", "map = 3"},
+      {"map_copy", 2, NULL,
+       "$\n}\n\"tilegpu.ring_drain\"(%bars) {" RING ") -> ()\n"
+       "\"tilegpu.maps_close\"() : () -> ()\nscf.if %leader {"},
+  };
+  const char *text = kernel;
+  for (size_t i = 0; i < COUNT_OF(edits); i++)
+    text = edited(a, text, &edits[i]);
+  return text;
+}
+
+static const struct fault map_faults[] = {
+    {"no memory for maps", {{"maps_open", 1, NULL, ""}}, "is not behind the maps_open"},
+    {"memory that is kept", {{"maps_close", 1, NULL, ""}}, "is not in front of the maps_close"},
+    {"memory that is given back too early",
+     {{"maps_close", 1, NULL, ""}, {"map_make", 1, NULL, "\"tilegpu.maps_close\"() : () -> ()\n$"}},
+     "is not in front of the maps_close"},
+    {"a map that is not made", {{"map_make", 1, NULL, ""}}, "which is not made before"},
+    {"a map made behind the copies",
+     {{"map_make", 1, NULL, ""},
+      {"maps_close", 1, NULL,
+       "\"tilegpu.map_make\"(%maps, %w, %l, %l, %l) {map = 3 : i32} : (!bars, !tile.ptr<f16>, i64, "
+       "i64, i64) -> ()\n$"}},
+     "which is not made before"},
+    {"no wait before the map is made",
+     {{"ring_drain", 1, NULL, ""}},
+     "overwrites map while copies"},
+    {"no wait before memory is given back",
+     {{"ring_drain", 2, NULL, ""}},
+     "gives the maps back while copies"},
+    {"a wait by all threads",
+     {{"ring_drain", 1, NULL, ""},
+      {"%p = ", 1, NULL, "$\n\"tilegpu.ring_drain\"(%bars) {" RING ") -> ()"}},
+     "is executed by other threads than the first of the producer"},
+};
+
+START_TEST(made_maps) {
+  struct arena *a = arena_create();
+  struct pass_session s = opened(a, with_made_map(a));
+  ck_assert_msg(is_right(&s), "%s", diag_first_error(s.diag));
+  pass_session_close(&s);
+  arena_destroy(a);
+}
+END_TEST
+
+START_TEST(faults_of_made_maps_are_found) {
+  const struct fault *f = &map_faults[_i];
+  struct arena *a = arena_create();
+  const char *text = with_made_map(a);
+  for (size_t i = 0; i < COUNT_OF(f->edits) && f->edits[i].line; i++)
+    text = edited(a, text, &f->edits[i]);
+  struct pass_session s = opened(a, text);
+  ck_assert_msg(!is_right(&s), "%s: not found", f->name);
+  ck_assert_msg(strstr(diag_first_error(s.diag), f->report), "%s: %s", f->name,
+                diag_first_error(s.diag));
+  pass_session_close(&s);
+  arena_destroy(a);
+}
+END_TEST
+
 TCase *ring_protocol_tests(void) {
   TCase *t = tcase_create("ring_protocol");
   tcase_add_test(t, a_kernel_that_is_right);
   tcase_add_loop_test(t, faults_are_found, 0, COUNT_OF(faults));
   tcase_add_test(t, groups_of_warps);
   tcase_add_loop_test(t, faults_of_groups_are_found, 0, COUNT_OF(group_faults));
+  tcase_add_test(t, made_maps);
+  tcase_add_loop_test(t, faults_of_made_maps_are_found, 0, COUNT_OF(map_faults));
   return t;
 }

@@ -241,7 +241,7 @@ static struct launch_expr number(struct arena *a, int64_t n) {
 }
 
 // Maps read back as they were added; equal ones are one.
-static void rings(struct builder *b, MlirModule m, MlirValue n) {
+static void rings(struct builder *b, MlirModule m, MlirValue n, MlirValue ptr, MlirValue wide) {
   struct ir_context *c = b->c;
   MlirOperation module = mlirModuleGetOperation(m);
   struct launch_term product[] = {{LAUNCH_PARAM, 1}, {LAUNCH_CONST, -3}, {LAUNCH_MUL, 0}};
@@ -267,7 +267,7 @@ static void rings(struct builder *b, MlirModule m, MlirValue n) {
   MlirType half = mlir_of_dtype(c, DTYPE_F16), i64 = mlir_of_dtype(c, DTYPE_I64);
   MlirValue offsets[] = {n, n};
   MlirValue block = build_map_load(b, 1, 2, offsets, tensor_type(2, shape, half, NONE_ATTR));
-  build_map_store(b, 0, block, 2, offsets);
+  build_map_store(b, 0, block, 2, offsets, "add");
   MlirValue buffers = build_local_ring(b, tensor_type(2, shape, half, rows), 3);
   struct ring_ref ring = {build_local_alloc(b, NONE, tensor_type(1, &count, i64, line)), 0, 3};
   build_ring_init(b, &ring);
@@ -278,8 +278,16 @@ static void rings(struct builder *b, MlirModule m, MlirValue n) {
   MlirValue slot = build_ring_empty(b, &ring, 1024);
   build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets, 0);
   build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets, 2);
+  map.made = 1;
+  ck_assert_uint_eq(module_map_add(c, module, &map), 2);
+  ck_assert(module_map(c, module, 2, &got) && got.made == 1 && got.box[1] == 32);
+  build_map_make(b, 2, 2, ptr, (MlirValue[]){wide, wide}, &wide);
+  build_maps_open(b, ring.barriers);
+  build_ring_drain(b, &ring);
+  build_made_map(b, 2, ring.barriers, 3, ptr, (MlirValue[]){wide, wide, wide});
+  build_maps_close(b);
   build_ring_full(b, &ring);
-  build_buffer_map_store(b, 0, buffers, 2, offsets, 0);
+  build_buffer_map_store(b, 0, buffers, 2, offsets, 0, "");
   build_map_wait(b, 0);
   build_ring_release(b, &ring, 1);
   build_ring_end(b, buffers);
@@ -340,7 +348,7 @@ MlirModule every_op(struct ir_context *c) {
   collectives(&b, range, floats, mask);
   shared(&b);
   dots(&b, ptr);
-  rings(&b, m, n);
+  rings(&b, m, n, ptr, build_const_int(&b, mlir_of_dtype(c, DTYPE_I64), 64));
   MlirValue one = build_const_float(&b, f32, 1);
   build_call(&b, "same", 1, &one, 1, &f32, &one);
   build_return(&b, 0, NULL);

@@ -322,6 +322,10 @@ static const struct wrong wrongs[] = {
      "needs a matrix"},
     {"\"tilegpu.map_store\"(%t, %i) {map = 0 : i32} : (tensor<32xf32>, i32) -> ()", "cannot store"},
     {"\"tilegpu.ring_end\"(%i) : (i32) -> ()", "needs a buffer"},
+    {"\"tilegpu.maps_open\"(%i) : (i32) -> ()", "needs a buffer"},
+    {"\"tile.map_make\"(%p, %w) {map = 0 : i32} : (" P ", i64) -> ()", "needs map 0"},
+    {"\"tilegpu.ring_drain\"(%g) {ring = 0 : i32, slots = 5 : i32} : (" G ") -> ()",
+     "two i64 for each slot"},
     {"\"tilegpu.map_copy\"(%s, %g, %i, %i) {ring = 0 : i32, slots = 3 : i32, map = 0 : i32} : "
      "(!tilegpu.memdesc<tensor<32xf32, " S ">>, " G ", i32, i32) -> ()",
      "needs a matrix"},
