@@ -159,6 +159,14 @@ static void ask_for_pdl(struct session *s) {
                                     mlirUnitAttrGet(s->c->mlir));
 }
 
+static void choose_warps(struct session *s) {
+  enum warp_specialize w = s->request->warp_specialize;
+  if (w != WARP_SPECIALIZE_AUTO)
+    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
+                                    mlirStringRefCreateFromCString("tile.warp_specialize"),
+                                    attr_bool(s->c, w == WARP_SPECIALIZE_ON));
+}
+
 // A default number of stages that does not fit in shared memory is reduced.
 static bool run_passes(struct session *s, const struct pass_options *options, bool *ret_stopped) {
   uint32_t refused = 0, fewer = 0;
@@ -166,6 +174,7 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
   ir_walk(mlirModuleGetOperation(s->module), find_loop, s);
   limit_registers(s);
   ask_for_pdl(s);
+  choose_warps(s);
   if (!s->may_take_fewer_stages || !s->has_loop)
     return run_passes_once(s, options, 0, NULL, ret_stopped) && no_errors(s);
   while ((fewer = try_passes(s, options, refused, ret_stopped, &ok)) != 0) {
@@ -229,6 +238,7 @@ static bool fill_defaults(struct session *s, const struct lang_unit *unit) {
   r->num_warps = r->num_warps ? r->num_warps : d.num_warps;
   r->num_stages = r->num_stages ? r->num_stages : d.num_stages;
   r->max_registers = r->max_registers ? r->max_registers : d.max_registers;
+  r->warp_specialize = r->warp_specialize ? r->warp_specialize : d.warp_specialize;
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/kernel_info.h"
+#include "base/warp_specialize.h"
 #include "lang/frontend.h"
 #include "lowering/pass.h"
 
@@ -32,6 +33,7 @@ struct compile_request {
   uint32_t max_registers;         // GPUs: a bound per thread; 0: none
   // Programmatic dependent launch; ignored by targets without it (target_has_pdl).
   bool launch_pdl;
+  enum warp_specialize warp_specialize;
   enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
   bool check;          // cpu: check every access (tile_cpu_check)
   bool debug;          // device_assert is kept (as with --check)
