@@ -2,6 +2,8 @@
 // Attributes of loops that the front end attaches (lang/emit/emit_loop.c).
 #include "lowering/passes/loop_requests.h"
 
+#include "lowering/analysis/liveness.h"
+
 #define SPECIALIZE "tile.warp_specialize"
 #define FLATTEN "tile.flatten"
 #define TOPIC "descriptors"
