@@ -58,8 +58,9 @@ static struct device device_of(const tile_device_properties *p, const struct tar
 
 static unsigned programs_per_sm(const struct device *d, const struct kernel_cost *c) {
   const char *limit;
-  unsigned n =
-      resource_programs_per_sm(d->target, c->num_warps, c->registers, c->shared_bytes, &limit);
+  unsigned n = resource_programs_per_sm(d->target, c->num_warps + c->producer_warps,
+                                        c->entry_registers ? c->entry_registers : c->registers,
+                                        c->shared_bytes, &limit);
   return n;
 }
 
@@ -80,6 +81,14 @@ static double distinct_share(const struct kernel_cost *c, double n) {
   return c->tensor_flops > 0 ? 1 / side : 1;
 }
 
+// Most products are computed by wgmma.
+static bool is_by_wgmma(const struct kernel_cost *c) {
+  return c->wgmma_flops > c->tensor_flops / 2;
+}
+
+// Copies of whole lines for products by wgmma fetch more from the L2 cache in a cycle (fitted).
+#define WIDE_FETCHES 1.5
+
 struct pipes {
   double cycles[PIPES];
 };
@@ -99,7 +108,7 @@ static struct pipes pipes_of(const struct device *d, const struct kernel_cost *c
       [ARITHMETIC] = c->arithmetic / m->arithmetic,
       [SPECIAL] = c->special / m->special,
       [L1] = c->sectors / m->sectors,
-      [L2] = fetched / m->l2_bytes,
+      [L2] = fetched / m->l2_bytes / (is_by_wgmma(c) ? WIDE_FETCHES : 1),
       [MEMORY] = from_memory * busy_sms / d->memory_bytes,
   }};
   for (unsigned i = 0; i < PIPES; i++)
@@ -152,6 +161,19 @@ static unsigned largest(const struct pipes *p) {
 // Traffic of register spills to local memory.
 static double spill_factor(const struct kernel_cost *c) { return 1 + 0.04 * sqrt(c->spilled); }
 
+// What the beginning of a program and the end of each of its tiles cost where wgmma computes, and
+// nothing of the same program overlaps with it. Fitted to the products of 256 to 4096 in K of
+// decision 008: with a producer the copies of the next tile go on meanwhile, without one each
+// program waits for its first tiles.
+static double unhidden(const struct device *d, const struct kernel_cost *c, double n) {
+  const struct machine *m = d->m;
+  double tiles = c->tiles > 0 ? c->tiles : 1;
+  double begins = 3 * m->program_start + 2 * m->memory_latency;
+  double ends = 400 + 1.25 * c->global_written / tiles / m->l2_bytes;
+  bool waits = c->tiles > 0 && !c->producer_warps; // for the first loads of each tile
+  return (begins + tiles * (ends + (waits ? m->memory_latency : 0))) / n;
+}
+
 // Cycles of `n` concurrent programs on each of `busy_sms` multiprocessors.
 static double wave(const struct device *d, const struct kernel_cost *c, double n, double busy_sms,
                    const char **ret_limiter) {
@@ -161,11 +183,28 @@ static double wave(const struct device *d, const struct kernel_cost *c, double n
   *ret_limiter = chain > work ? "latency" : pipe_names[largest(&p)];
   // Starts and ends of programs overlap with other programs' work.
   double meetings = c->barriers * d->m->barrier;
-  double both[] = {work + meetings + (d->m->program_start + d->m->memory_latency) / n, chain};
+  double ends =
+      is_by_wgmma(c) ? unhidden(d, c, n) : (d->m->program_start + d->m->memory_latency) / n;
+  double both[] = {work + meetings + ends, chain};
   return norm(both, 2, 4) * spill_factor(c);
 }
 
 // ---- the whole ----
+
+// The program of a persistent kernel with the most tiles: others wait for it at the end.
+static struct kernel_cost longest_program(const struct kernel_cost *c) {
+  struct kernel_cost k = *c;
+  if (c->tiles <= 0 || c->tensor_flops == 0)
+    return k;
+  double more = ceil(c->tiles - 1e-6) / c->tiles;
+  double *const totals[] = {
+      &k.global_read,       &k.global_written, &k.common_read,  &k.sectors,      &k.special,
+      &k.shared_wavefronts, &k.fma_flops,      &k.instructions, &k.tensor_flops, &k.arithmetic,
+      &k.barriers,          &k.tensor_cycles,  &k.iterations,   &k.tiles,        &k.wgmma_flops};
+  for (unsigned i = 0; i < COUNT_OF(totals); i++)
+    *totals[i] *= more;
+  return k;
+}
 
 static double bound_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
   double read = (c->global_read - c->common_read) * distinct_share(c, programs) * programs;
@@ -208,12 +247,13 @@ struct prediction tune_predict(const tile_device_properties *device, const struc
   double capacity = d.sms * held, full = floor(programs / capacity);
   double rest = programs - full * capacity, cycles = 0;
   const char *tail = NULL;
+  struct kernel_cost longest = longest_program(c);
   p.waves = programs / capacity;
   if (full > 0)
-    cycles += full * wave(&d, c, held, d.sms, &p.limiter);
+    cycles += full * wave(&d, &longest, held, d.sms, &p.limiter);
   if (rest > 0) {
     double busy = rest < d.sms ? rest : d.sms;
-    cycles += wave(&d, c, ceil(rest / d.sms), busy, &tail);
+    cycles += wave(&d, &longest, ceil(rest / d.sms), busy, &tail);
   }
   if (full == 0)
     p.limiter = tail;
