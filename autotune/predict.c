@@ -101,9 +101,11 @@ static struct pipes pipes_of(const struct device *d, const struct kernel_cost *c
   double fetched = c->sectors * SECTOR_BYTES > moved ? c->sectors * SECTOR_BYTES : moved;
   double own = c->global_read - c->common_read;
   double from_memory = own * distinct_share(c, n * busy_sms) + fetched - c->global_read;
+  // wgmma reads its operands beside the copies to shared memory: these cost nothing measurable.
+  double shared = c->shared_wavefronts + (is_by_wgmma(c) ? 0 : c->copied_wavefronts);
   struct pipes p = {{
       [TENSOR] = c->tensor_cycles * d->tensor_scale,
-      [SHARED] = c->shared_wavefronts / m->wavefronts,
+      [SHARED] = shared / m->wavefronts,
       [ISSUE] = c->instructions / m->issue,
       [ARITHMETIC] = c->arithmetic / m->arithmetic,
       [SPECIAL] = c->special / m->special,
@@ -126,11 +128,20 @@ static double norm(const double *x, unsigned n, double exponent) {
 // Products and the loads of their operands overlap well. Arithmetic between products waits for
 // their results, so that only other programs overlap with it, since the warps of one program run in
 // step.
-static double overlapped(const struct pipes *p, double n, double warps_a_scheduler) {
+static double overlapped(const struct kernel_cost *c, const struct pipes *p, double n,
+                         double warps_a_scheduler) {
   double load_exponent = fmin(2 + 0.9 * warps_a_scheduler, 4);
   double arithmetic_exponent = fmin(1 + 0.125 * warps_a_scheduler + 0.45 * (n - 1), 4);
   if (p->cycles[TENSOR] == 0)
     return norm(p->cycles, PIPES, load_exponent);
+  if (is_by_wgmma(c)) {
+    // One thread starts products that run for hundreds of cycles, however few warps there are, and
+    // copies run ahead of them (fitted).
+    double own[] = {norm(p->cycles, MEMORY, 3), p->cycles[MEMORY]};
+    double all[] = {norm(own, COUNT_OF(own), 6),
+                    norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, load_exponent)};
+    return norm(all, COUNT_OF(all), arithmetic_exponent);
+  }
   double both[] = {norm(p->cycles, ARITHMETIC, load_exponent),
                    norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, load_exponent)};
   return norm(both, COUNT_OF(both), arithmetic_exponent);
@@ -178,8 +189,8 @@ static double unhidden(const struct device *d, const struct kernel_cost *c, doub
 static double wave(const struct device *d, const struct kernel_cost *c, double n, double busy_sms,
                    const char **ret_limiter) {
   struct pipes p = pipes_of(d, c, n, busy_sms), one = pipes_of(d, c, 1, busy_sms);
-  double warps = (double)c->num_warps / SCHEDULERS, work = overlapped(&p, n, n * warps);
-  double chain = chain_of(d, c, overlapped(&one, 1, warps));
+  double warps = (double)c->num_warps / SCHEDULERS, work = overlapped(c, &p, n, n * warps);
+  double chain = chain_of(d, c, overlapped(c, &one, 1, warps));
   *ret_limiter = chain > work ? "latency" : pipe_names[largest(&p)];
   // Starts and ends of programs overlap with other programs' work.
   double meetings = c->barriers * d->m->barrier;

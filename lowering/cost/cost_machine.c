@@ -102,5 +102,5 @@ double machine_tensor_flops(const struct machine *m, unsigned operand_bits, bool
 // 4096 at the nominal clock (the chip lowers it): what their operands cost in shared memory comes
 // on top.
 double machine_wgmma_flops(const struct machine *m, unsigned operand_bits) {
-  return (m->sm == 90 ? 3700 : m->half_precision_flops) * 16 / operand_bits;
+  return (m->sm == 90 ? 3800 : m->half_precision_flops) * 16 / operand_bits;
 }

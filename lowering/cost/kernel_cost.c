@@ -115,8 +115,8 @@ static void see_access(struct tally *t, MlirOperation op, enum op_id id) {
   add_instructions(t, m.cut ? 2.0 * m.count : m.count);
   if (id == OP_GPU_MAP_STORE) // read by the store itself
     see_shared(t, (double)m.bytes / LINE_BYTES / t->warps);
-  if (id == OP_GPU_ASYNC_COPY) // written by the copy itself
-    see_shared(t, (double)m.bytes / LINE_BYTES / t->warps);
+  if (id == OP_GPU_ASYNC_COPY || id == OP_GPU_MAP_COPY)
+    k->copied_wavefronts += bytes / LINE_BYTES;
 }
 
 // One side of an exchange through a buffer.

@@ -20,6 +20,7 @@ struct kernel_cost {
   double common_read;                 // those of global_read that are the same for every program
   double sectors;                     // of 32 bytes that loads, stores and copies touch
   double shared_wavefronts;           // of 128 bytes of shared memory, bank conflicts included
+  double copied_wavefronts;           // that copies from global memory write, beside those
   double tensor_flops;                // by matrix instructions
   double wgmma_flops;                 // those of them by wgmma
   double tensor_cycles;               // cycles of a multiprocessor's tensor cores on `target`
