@@ -179,7 +179,7 @@ static double spill_factor(const struct kernel_cost *c) { return 1 + 0.04 * sqrt
 static double unhidden(const struct device *d, const struct kernel_cost *c, double n) {
   const struct machine *m = d->m;
   double tiles = c->tiles > 0 ? c->tiles : 1;
-  double begins = 3 * m->program_start + 2 * m->memory_latency;
+  double begins = (c->producer_warps ? 5 : 3.5) * m->program_start;
   double ends = 400 + 1.25 * c->global_written / tiles / m->l2_bytes;
   bool waits = c->tiles > 0 && !c->producer_warps; // for the first loads of each tile
   return (begins + tiles * (ends + (waits ? m->memory_latency : 0))) / n;

@@ -242,6 +242,10 @@ START_TEST(settings_are_checked) {
   ck_assert_int_eq(tile_kernel_set_stages(kernel, 17), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_max_registers(kernel, 8), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_max_registers(kernel, 256), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, "maybe"), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "auto, on or off, not `maybe`"));
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, NULL), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(NULL, "on"), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_check(kernel, 1), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_check(kernel, 0), TILE_OK);
   ck_assert_int_eq(tile_kernel_add_folder(kernel, NULL), TILE_INVALID_ARGUMENT);
@@ -277,6 +281,12 @@ START_TEST(settings_make_new_code_and_find_the_old) {
   ck_assert_int_eq(tile_kernel_set_constant(kernel, "ACT", "\"relu\""), TILE_OK);
   ck_assert_int_eq(launch(c), TILE_OK);
   ck_assert_int_eq(fake_compiler.compilations, 4);
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, "off"), TILE_OK);
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_int_eq(fake_compiler.compilations, 5);
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, "auto"), TILE_OK);
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_int_eq(fake_compiler.compilations, 5);
 }
 END_TEST
 
