@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The names of the choice, as of --warp-specialize.
 #include "base/warp_specialize.h"
 
 static const char *const names[WARP_SPECIALIZE_COUNT] = {

@@ -14,7 +14,7 @@
 #include "lowering/analysis/scratch.h"
 #include "lowering/cost/cost_machine.h"
 #include "lowering/cost/feed_survey.h"
-#include "lowering/cost/main_loop.h"
+#include "lowering/cost/kernel_cost_loop.h"
 #include "lowering/cost/occupancy.h"
 #include "lowering/cost/op_survey.h"
 #include "lowering/cost/registers.h"

@@ -17,7 +17,7 @@
 #include "lowering/analysis/producer_slice.h"
 #include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
-#include "lowering/passes/loop_requests.h"
+#include "lowering/passes/use_tensor_maps_requests.h"
 #include "lowering/passes/wgmma_choice.h"
 #include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"

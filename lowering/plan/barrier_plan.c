@@ -2,7 +2,7 @@
 // A forward data flow: intervals of bytes with pending accesses, carried through blocks, joined
 // where branches join and around loops until a fixpoint.
 //
-// Slots of memory that alternates with iterations: barrier_slots.c.
+// Slots of memory that alternates with iterations: barrier_plan_slots.c.
 //
 // Termination. What is pending at a loop's head only grows. The ends of its intervals are those of
 // items, of their slots, and of pieces moved between slots: B numbers, in general 2 * items * (most
@@ -13,7 +13,7 @@
 // MOST_STEPS operations were visited. From then on each visit of a loop starts from what was
 // pending at its head in the visit before (`heads`), so that the passes over a loop at depth d are
 // at most d (S B + 1): linear in the depth.
-#include "lowering/plan/barrier_slots.h"
+#include "lowering/plan/barrier_plan_slots.h"
 
 #include <assert.h>
 

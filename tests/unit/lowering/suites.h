@@ -21,6 +21,7 @@
   X(collective)                                                                                    \
   X(convert_scratch)                                                                               \
   X(cost_machine)                                                                                  \
+  X(feed_survey)                                                                                   \
   X(gather_plan)                                                                                   \
   X(int_arith)                                                                                     \
   X(intervals)                                                                                     \
@@ -47,6 +48,7 @@
   X(producer_slice)                                                                                \
   X(provenance)                                                                                    \
   X(reduced_axes)                                                                                  \
+  X(register_shares)                                                                               \
   X(registers)                                                                                     \
   X(ring_races)                                                                                    \
   X(ring_sites)                                                                                    \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowering/cost/main_loop.h"
+// Of the loops that load or wait, the one with the most iterations counts.
+#include "lowering/cost/kernel_cost_loop.h"
 
 #include "lowering/analysis/liveness.h"
 

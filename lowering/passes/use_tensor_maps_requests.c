@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes of loops that the front end attaches (lang/emit/emit_loop.c).
-#include "lowering/passes/loop_requests.h"
+#include "lowering/passes/use_tensor_maps_requests.h"
 
 #include "lowering/analysis/liveness.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel asks of warps that only load: `warp_specialize` and `flatten` of tl.range, and the
 // kernel's own option (`tile.warp_specialize` of the module, base/warp_specialize.h).
-#ifndef TILE_LOWERING_PASSES_LOOP_REQUESTS_H
-#define TILE_LOWERING_PASSES_LOOP_REQUESTS_H
+#ifndef TILE_LOWERING_PASSES_USE_TENSOR_MAPS_REQUESTS_H
+#define TILE_LOWERING_PASSES_USE_TENSOR_MAPS_REQUESTS_H
 
 #include "lowering/pass.h"
 

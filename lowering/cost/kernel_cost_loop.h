@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop that decides how long a program waits for memory.
-#ifndef TILE_LOWERING_COST_MAIN_LOOP_H
-#define TILE_LOWERING_COST_MAIN_LOOP_H
+#ifndef TILE_LOWERING_COST_KERNEL_COST_LOOP_H
+#define TILE_LOWERING_COST_KERNEL_COST_LOOP_H
 
 #include "lowering/cost/trips.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside of the barrier plan: its state, and memory that alternates with iterations of a loop.
-#ifndef TILE_LOWERING_PLAN_BARRIER_SLOTS_H
-#define TILE_LOWERING_PLAN_BARRIER_SLOTS_H
+#ifndef TILE_LOWERING_PLAN_BARRIER_PLAN_SLOTS_H
+#define TILE_LOWERING_PLAN_BARRIER_PLAN_SLOTS_H
 
 #include "lowering/plan/barrier_plan.h"
 

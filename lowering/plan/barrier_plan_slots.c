@@ -6,7 +6,7 @@
 //  - A ring whose buffers have phases: slot p is the buffer of phase p.
 // On the back edge they advance by one slot: phase 1 is phase 0 of the next iteration. In iteration
 // 0 slot p has number p; after the loop it may be any.
-#include "lowering/plan/barrier_slots.h"
+#include "lowering/plan/barrier_plan_slots.h"
 
 // ---- buffers of stores by groups of warps ----
 
