@@ -45,8 +45,8 @@ check "products and what feeds them" 0 '^  [0-9:]+ +copy +a +128x64xf16 +8 wide,
 ^  [0-9:]+ +copy +b +64x256xf16 +8 wide, 16 of 16 sectors$
 ^  a program reads 49152 bytes and writes 65536, with one trip
 ^  [0-9:]+ +128x256xf32 +128 x mma.sync.m16n8k16.f32.f16.f16.f32 a warp$
-^  [0-9:]+ +128x64xf16 +49152 bytes from [0-9]+ on for a ring of 3 buffers$
-^  [0-9:]+ +64x256xf16 +98304 bytes from [0-9]+ on for a ring of 3 buffers$' \
+^  [0-9:]+ +128x64xf16 +49152 bytes from [0-9]+ on for a ring of 3 buffers: `a`$
+^  [0-9:]+ +64x256xf16 +98304 bytes from [0-9]+ on for a ring of 3 buffers: `b`$' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
   --target sm_80 --explain-perf --ptxas none
 check "who loads without a producer" 0 '^          operand A, `a`, comes by cp.async of all warps, through a ring of 3 buffers of 16384 bytes$
@@ -90,7 +90,7 @@ check "products by warpgroups" 0 '^  [0-9:]+ +128x256xf32 +4 x wgmma.m64n256k16 
 check "a copy that is narrow says why" 0 '^  [0-9:]+ +load +a
 not 8 wide' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --target sm_80 --explain-perf --ptxas none
-check "products in JSON" 0 '"products": \[\{"location": "[0-9:]+", "type": "128x256xf32", "instruction": "mma.sync.m16n8k16.f32.f16.f16.f32", "count": 128\}\]
+check "products in JSON" 0 '"products": \[\{"location": "[0-9:]+", "type": "128x256xf32", "instruction": "mma.sync.m16n8k16.f32.f16.f16.f32", "count": 128, "operands": \[\{"engine": "cp.async", "parameter": "a", "in_shared": true\}
 "copies": 3' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
   --target sm_80 --explain-perf --json --ptxas none
