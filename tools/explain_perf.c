@@ -77,16 +77,6 @@ static void read_module(void *user, struct ir_context *c, MlirModule module) {
 
 // ---- the whole ----
 
-uint32_t perf_report_warps(const struct perf_report *r) {
-  return kernel_info_threads(r->info) / 32;
-}
-
-unsigned perf_report_registers(const struct perf_report *r) {
-  if (r->p.registers.entry)
-    return r->p.registers.entry;
-  return r->has_ptxas && r->ptxas.registers > 0 ? (unsigned)r->ptxas.registers : 0;
-}
-
 int explain_perf(struct tool *t, struct compile_request *request) {
   bool mlir = str_ends(str_from(request->source->name), ".mlir"), wrong = false;
   if (request->target->is_cpu)

@@ -32,8 +32,15 @@ void perf_report_text(const struct perf_report *r, struct strbuf *out);
 void perf_report_json(const struct perf_report *r, struct strbuf *out);
 
 // Warps of a CTA, with those that only copy.
-uint32_t perf_report_warps(const struct perf_report *r);
+static inline uint32_t perf_report_warps(const struct perf_report *r) {
+  return kernel_info_threads(r->info) / 32;
+}
+
 // Registers per thread that a CTA is launched with; 0: not known.
-unsigned perf_report_registers(const struct perf_report *r);
+static inline unsigned perf_report_registers(const struct perf_report *r) {
+  if (r->p.registers.entry)
+    return r->p.registers.entry;
+  return r->has_ptxas && r->ptxas.registers > 0 ? (unsigned)r->ptxas.registers : 0;
+}
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands are followed back to the buffers and loads that they come from, buffers forward to the
-// ops that write them.
+// Recursion is the algorithm: operands are followed back to the buffers and loads that they come
+// from, buffers forward to the ops that write them.
 #include "lowering/cost/feed_survey.h"
 
 #include "lowering/analysis/liveness.h"
