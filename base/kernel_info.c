@@ -54,6 +54,10 @@ void kernel_info_write(const struct kernel_info *info, struct json_writer *w) {
   json_int(w, info->producer_warps);
   json_key(w, "launch_pdl");
   json_bool(w, info->launch_pdl);
+  if (info->num_ctas) {
+    json_key(w, "num_ctas");
+    json_int(w, info->num_ctas);
+  }
   json_key(w, "maps");
   kernel_maps_write(info, w);
   json_end_object(w);
@@ -131,8 +135,10 @@ bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info 
       !read_u32(j, "shared_bytes", &info.shared_bytes) ||
       !read_bool(j, "uses_collectives", &info.uses_collectives) ||
       !read_u32(j, "producer_warps", &info.producer_warps) ||
-      !read_bool(j, "launch_pdl", &info.launch_pdl) || !maps || !params ||
-      params->kind != JSON_ARRAY || params->count > MAX_PARAMS)
+      !read_bool(j, "launch_pdl", &info.launch_pdl) ||
+      (json_get(j, "num_ctas") && !read_u32(j, "num_ctas", &info.num_ctas)) ||
+      !kernel_ctas_are_valid(info.num_ctas) || !maps || !params || params->kind != JSON_ARRAY ||
+      params->count > MAX_PARAMS)
     return false;
   info.param_count = (uint32_t)params->count;
   info.params = arena_array(a, struct kernel_param, params->count);

@@ -46,12 +46,25 @@ struct kernel_map {
   bool pads_nan;
 };
 
+// The dimension of the rows of a map's blocks, which are matrices: the only one in front of the
+// last with more than one element; if there is none, the one beside the last. The rank is at
+// least 2.
+static inline uint32_t kernel_map_rows(const struct kernel_map *m) {
+  for (uint32_t i = 0; i + 1 < m->rank; i++)
+    if (m->box[i] > 1)
+      return i;
+  return m->rank - 2;
+}
+
 struct kernel_info {
   const char *name;   // also the symbol in PTX and CPU code
   const char *target; // "sm_90a", "cpu"
   uint32_t num_warps;
   uint32_t producer_warps; // further warps of a CTA, behind the num_warps that compute
   uint32_t num_stages;
+  // CTAs of a cluster, 2 to 16, along the grid's first dimension; launches whose grid is no
+  // multiple have none, and the kernel notices. 0: no clusters
+  uint32_t num_ctas;
   // Launched with programmatic stream serialization: it may begin while the kernel in front of it
   // in the stream runs, and waits itself (griddepcontrol.wait).
   bool launch_pdl;
@@ -62,6 +75,17 @@ struct kernel_info {
   uint32_t map_count;
   struct kernel_map *maps;
 };
+
+enum { KERNEL_MAX_CTAS = 16 };
+
+static inline bool kernel_ctas_are_valid(uint32_t n) {
+  return n == 0 || (n > 1 && n <= KERNEL_MAX_CTAS && (n & (n - 1)) == 0);
+}
+
+// The clusters of a launch with so many programs in the first dimension; 1: none.
+static inline uint32_t kernel_info_cluster(const struct kernel_info *info, uint32_t programs) {
+  return info->num_ctas && programs % info->num_ctas == 0 ? info->num_ctas : 1;
+}
 
 // Threads of a CTA.
 static inline uint32_t kernel_info_threads(const struct kernel_info *info) {

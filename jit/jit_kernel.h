@@ -63,7 +63,7 @@ struct spec_table { // open addressing; replaced as a whole when it grows
 struct config {
   struct config *next;
   const struct target *target;
-  uint32_t num_warps, num_stages, max_registers; // 0: default
+  uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: default
   enum warp_specialize warp_specialize;
   bool check, launch_pdl;
   const char **constants; // by declared parameter; NULL: not set

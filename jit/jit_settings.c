@@ -11,6 +11,7 @@ struct config *jit_config_create(struct arena *a, const struct config *from, siz
     c->num_warps = from->num_warps;
     c->num_stages = from->num_stages;
     c->max_registers = from->max_registers;
+    c->num_ctas = from->num_ctas;
     c->warp_specialize = from->warp_specialize;
     c->check = from->check;
     c->launch_pdl = from->launch_pdl;
@@ -30,7 +31,8 @@ static bool same_text(const char *a, const char *b) {
 static bool same_config(const tile_kernel *k, const struct config *a, const struct config *b) {
   if (a->target != b->target || a->num_warps != b->num_warps || a->num_stages != b->num_stages ||
       a->max_registers != b->max_registers || a->warp_specialize != b->warp_specialize ||
-      a->check != b->check || a->launch_pdl != b->launch_pdl || a->is_complete != b->is_complete)
+      a->check != b->check || a->num_ctas != b->num_ctas || a->launch_pdl != b->launch_pdl ||
+      a->is_complete != b->is_complete)
     return false;
   for (size_t i = 0; i < k->declared_count; i++)
     if (!same_text(a->constants[i], b->constants[i]))
@@ -75,6 +77,7 @@ struct config *jit_config_complete(tile_kernel *k, const struct config *from,
     c->num_warps = c->num_warps ? c->num_warps : defaults->num_warps;
     c->num_stages = c->num_stages ? c->num_stages : defaults->num_stages;
     c->max_registers = c->max_registers ? c->max_registers : defaults->max_registers;
+    c->num_ctas = c->num_ctas ? c->num_ctas : defaults->num_ctas;
     c->warp_specialize = c->warp_specialize ? c->warp_specialize : defaults->warp_specialize;
     for (size_t i = 0; i < defaults->setting_count; i++)
       for (size_t p = 0; p < k->declared_count; p++)
@@ -216,6 +219,16 @@ tile_status tile_kernel_set_warp_specialize(tile_kernel *k, const char *choice) 
   if (!choice || !warp_specialize_of(str_from(choice), &c.warp_specialize))
     return status_set(TILE_INVALID_ARGUMENT, "warp_specialize is auto, on or off, not %s%s%s",
                       choice ? "`" : "", choice ? choice : "NULL", choice ? "`" : "");
+  return change(k, &c, k->declared_count, NULL);
+}
+
+tile_status tile_kernel_set_num_ctas(tile_kernel *k, unsigned num_ctas) {
+  if (!k)
+    return no_kernel("tile_kernel_set_num_ctas");
+  if (num_ctas != 1 && (num_ctas == 0 || !kernel_ctas_are_valid(num_ctas)))
+    return status_set(TILE_INVALID_ARGUMENT, "num_ctas must be 1, 2, 4, 8 or 16, got %u", num_ctas);
+  struct config c = *atomic_load(&k->config);
+  c.num_ctas = num_ctas;
   return change(k, &c, k->declared_count, NULL);
 }
 

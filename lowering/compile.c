@@ -91,6 +91,10 @@ static bool check_options(struct session *s) {
   if (s->num_stages > MAX_STAGES)
     diag_help(diag_error(s->diag, SPAN_NONE, E0606, "a loop cannot have %u stages", s->num_stages),
               "the number of stages is from 1 to %d", MAX_STAGES);
+  if (r->num_ctas > 1 && !kernel_ctas_are_valid(r->num_ctas))
+    diag_help(
+        diag_error(s->diag, SPAN_NONE, E0606, "a cluster cannot have %u programs", r->num_ctas),
+        "`num_ctas` is 1, 2, 4, 8 or %d", KERNEL_MAX_CTAS);
   return no_errors(s);
 }
 
@@ -167,6 +171,13 @@ static void choose_warps(struct session *s) {
                                     attr_bool(s->c, w == WARP_SPECIALIZE_ON));
 }
 
+static void ask_for_clusters(struct session *s) {
+  if (s->request->num_ctas > 1)
+    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
+                                    mlirStringRefCreateFromCString("tile.num_ctas"),
+                                    attr_i32(s->c, (int32_t)s->request->num_ctas));
+}
+
 // A default number of stages that does not fit in shared memory is reduced.
 static bool run_passes(struct session *s, const struct pass_options *options, bool *ret_stopped) {
   uint32_t refused = 0, fewer = 0;
@@ -174,6 +185,7 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
   ir_walk(mlirModuleGetOperation(s->module), find_loop, s);
   limit_registers(s);
   ask_for_pdl(s);
+  ask_for_clusters(s);
   choose_warps(s);
   if (!s->may_take_fewer_stages || !s->has_loop)
     return run_passes_once(s, options, 0, NULL, ret_stopped) && no_errors(s);
@@ -238,6 +250,7 @@ static bool fill_defaults(struct session *s, const struct lang_unit *unit) {
   r->num_warps = r->num_warps ? r->num_warps : d.num_warps;
   r->num_stages = r->num_stages ? r->num_stages : d.num_stages;
   r->max_registers = r->max_registers ? r->max_registers : d.max_registers;
+  r->num_ctas = r->num_ctas ? r->num_ctas : d.num_ctas;
   r->warp_specialize = r->warp_specialize ? r->warp_specialize : d.warp_specialize;
   return true;
 }

@@ -31,6 +31,8 @@ struct compile_request {
   const struct target *target;
   uint32_t num_warps, num_stages; // 0: default (4, 3)
   uint32_t max_registers;         // GPUs: a bound per thread; 0: none
+  uint32_t
+      num_ctas; // programs of a cluster: 1, 2, 4, 8 or 16; 0: default (1). Ignored before sm_90
   // Programmatic dependent launch; ignored by targets without it (target_has_pdl).
   bool launch_pdl;
   enum warp_specialize warp_specialize;

@@ -63,8 +63,10 @@ static MlirValue build_position(struct builder *b, enum op_id id, const struct r
 
 void build_ring_init(struct builder *b, const struct ring_ref *r) {
   MlirNamedAttribute a[3];
-  ring_attrs(b, r, NULL, 0, a);
-  build_op(b, OP_GPU_RING_INIT, 1, &r->barriers, 0, NULL, 2, a);
+  MlirValue operands[] = {r->barriers, r->in_step};
+  ring_attrs(b, r, r->ctas ? "ctas" : NULL, r->ctas, a);
+  build_op(b, OP_GPU_RING_INIT, mlirValueIsNull(r->in_step) ? 1 : 2, operands, 0, NULL,
+           r->ctas ? 3 : 2, a);
 }
 
 MlirValue build_ring_empty(struct builder *b, const struct ring_ref *r, int32_t bytes) {
@@ -82,13 +84,19 @@ void build_ring_release(struct builder *b, const struct ring_ref *r, int32_t kee
 }
 
 void build_map_copy(struct builder *b, const struct ring_ref *r, uint32_t map, MlirValue buffer,
-                    MlirValue slot, unsigned rank, const MlirValue *offsets) {
+                    MlirValue slot, unsigned rank, const MlirValue *offsets, int32_t ctas) {
   MlirValue operands[3 + KERNEL_MAP_RANK] = {buffer, r->barriers, slot};
-  MlirNamedAttribute a[3];
+  MlirNamedAttribute a[4];
   for (unsigned i = 0; i < rank; i++)
     operands[3 + i] = offsets[i];
   ring_attrs(b, r, "map", (int32_t)map, a);
-  build_op(b, OP_GPU_MAP_COPY, 3 + rank, operands, 0, NULL, 3, a);
+  if (ctas)
+    a[3] = named_attr(b->c, "ctas", attr_i32(b->c, ctas));
+  build_op(b, OP_GPU_MAP_COPY, 3 + rank, operands, 0, NULL, ctas ? 4 : 3, a);
+}
+
+void build_cluster_barrier(struct builder *b) {
+  build_op(b, OP_GPU_CLUSTER_BARRIER, 0, NULL, 0, NULL, 0, NULL);
 }
 
 void build_ring_end(struct builder *b, MlirValue buffer) {

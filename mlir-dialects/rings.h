@@ -49,9 +49,17 @@ void build_buffer_map_store(struct builder *b, uint32_t map, MlirValue buffer, u
 void build_map_wait(struct builder *b, int32_t warps);
 
 // ---- rings ----
+// A ring of a kernel with clusters may have copies that all CTAs of a cluster share (`ctas`, on its
+// ring_init and on these copies): each CTA copies a part of the rows to the same offset in all of
+// them. Then `empty` counts the warps of all CTAs, and a release goes to all of them. A CTA works
+// for itself if `in_step` (i1; null: true) is false, which is so in all CTAs of a cluster or in
+// none, and if the launch has no clusters. All CTAs of a cluster meet (cluster_barrier) behind the
+// inits, and before the first of them ends.
 struct ring_ref {
   MlirValue barriers; // memdesc of 2 * slots i64: full, then empty
   int32_t number, slots;
+  int32_t ctas; // 0: nothing is shared
+  MlirValue in_step;
 };
 
 // i1: is this one of the warps that only fill rings, behind those that compute? leader: is it their
@@ -65,12 +73,15 @@ void build_ring_init(struct builder *b, const struct ring_ref *r);
 // Waits until the next slot is empty; expects `bytes` in it. Returns its number (i32).
 MlirValue build_ring_empty(struct builder *b, const struct ring_ref *r, int32_t bytes);
 // Copies a block to the buffer without waiting; counted by the ring's slot `slot`.
+// ctas > 0: shared by so many CTAs.
 void build_map_copy(struct builder *b, const struct ring_ref *r, uint32_t map, MlirValue buffer,
-                    MlirValue slot, unsigned rank, const MlirValue *offsets);
+                    MlirValue slot, unsigned rank, const MlirValue *offsets, int32_t ctas);
 // Waits until the next slot is full. Returns its number (i32).
 MlirValue build_ring_full(struct builder *b, const struct ring_ref *r);
 // Releases slots in order until this warp holds at most `keep`.
 void build_ring_release(struct builder *b, const struct ring_ref *r, int32_t keep);
+// All threads of all CTAs of the cluster meet.
+void build_cluster_barrier(struct builder *b);
 // A buffer of the ring is in use until here.
 void build_ring_end(struct builder *b, MlirValue buffer);
 

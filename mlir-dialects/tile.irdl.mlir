@@ -587,9 +587,10 @@ irdl.dialect @tilegpu {
   }
   irdl.operation @ring_init {
     %barriers = irdl.any
+    %in_step = irdl.is i1
     %ring_attr = irdl.any
     %slots_attr = irdl.any
-    irdl.operands(barriers: %barriers)
+    irdl.operands(barriers: %barriers, in_step: optional %in_step)
     irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr}
   }
   irdl.operation @ring_empty {
@@ -638,6 +639,8 @@ irdl.dialect @tilegpu {
     %keep_attr = irdl.any
     irdl.operands(barriers: %barriers)
     irdl.attributes {"ring" = %ring_attr, "slots" = %slots_attr, "keep" = %keep_attr}
+  }
+  irdl.operation @cluster_barrier {
   }
   irdl.operation @ring_end {
     %buffer = irdl.any

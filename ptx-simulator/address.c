@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses: state space and bytes of an access, checks of bounds and alignment.
-#include "ptx-simulator/decode.h"
+#include "ptx-simulator/cluster.h"
 
 static bool out_of_bounds(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
                           uint64_t address, unsigned bytes, uint64_t size) {
@@ -61,7 +61,7 @@ static bool in_window(uint64_t address, uint64_t window) { return address - wind
 static enum sim_space resolve(enum sim_space space, uint64_t *address) {
   if (space != SIM_GENERIC)
     return space;
-  space = in_window(*address, SHARED_WINDOW)  ? SIM_SHARED
+  space = in_window(*address, SHARED_WINDOW)  ? SIM_SHARED_CLUSTER
           : in_window(*address, LOCAL_WINDOW) ? SIM_LOCAL
           : in_window(*address, PARAM_WINDOW) ? SIM_PARAM
                                               : SIM_GLOBAL;
@@ -70,10 +70,28 @@ static enum sim_space resolve(enum sim_space space, uint64_t *address) {
   return space;
 }
 
+// The CTA of an address in shared::cluster, which becomes an offset.
+static bool locate_cta(struct warp *w, const struct op *op, unsigned lane, uint64_t *address,
+                       unsigned bytes, struct cta **ret) {
+  struct memory_site at = {SIM_SHARED, *address, bytes};
+  *ret = cluster_resolve(w->cta, address);
+  if (!*ret)
+    fault(w, op, lane, SIM_OUT_OF_BOUNDS, &at,
+          "%u byte%s at shared::cluster address 0x%llx: the cluster has %u CTA%s", bytes,
+          bytes == 1 ? "" : "s", (unsigned long long)at.address, w->cta->cluster->count,
+          w->cta->cluster->count == 1 ? "" : "s");
+  return *ret != NULL;
+}
+
 bool locate_bytes(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
                   uint64_t address, unsigned bytes, int access, struct location *ret) {
   const struct run *r = w->run;
   space = resolve(space, &address);
+  struct cta *c = w->cta;
+  if (space == SIM_SHARED_CLUSTER && !locate_cta(w, op, lane, &address, bytes, &c))
+    return false;
+  if (space == SIM_SHARED_CLUSTER)
+    space = SIM_SHARED;
   if (space == SIM_GLOBAL || space == SIM_CONST)
     return locate_global(w, op, lane, address, bytes, access, ret);
   uint64_t size = space == SIM_SHARED  ? r->shared_bytes
@@ -81,9 +99,12 @@ bool locate_bytes(struct warp *w, const struct op *op, unsigned lane, enum sim_s
                                        : w->program->kernel.param_bytes;
   if (address > size || size - address < bytes)
     return out_of_bounds(w, op, lane, space, address, bytes, size);
+  if (c != w->cta && !cluster_check_access(w, op, lane, c, address, bytes))
+    return false;
   ret->space = space;
+  ret->cta = c;
   ret->offset = address;
-  ret->bytes = space == SIM_SHARED  ? w->cta->shared + address
+  ret->bytes = space == SIM_SHARED  ? c->shared + address
                : space == SIM_LOCAL ? w->local + (size_t)lane * w->program->local_bytes + address
                                     : r->params + address;
   if (space == SIM_PARAM && access == ACCESS_WRITE) {

@@ -10,7 +10,7 @@ static bool is_ordered(struct warp *w, const struct op *op, unsigned lane, unsig
   const struct barrier *b = &c->barriers[number];
   for (unsigned i = 0; w->clock && i < c->warp_count; i++)
     if (i != w->index && b->last_arrivals[i] &&
-        !clock_covers(&w->clock[i], b->last_arrivals[i], ~0u)) {
+        !clock_covers(&w->clock[c->warps[i].id], b->last_arrivals[i], ~0u)) {
       fault(w, op, lane, SIM_BAD_BARRIER, NULL,
             "barrier %u is used again, by warp %u, and nothing orders that behind the arrival of "
             "warp %u in its last phase (line %u of the PTX): a thread may be counted in the wrong "
@@ -26,7 +26,7 @@ static void clock_arrives(struct cta *c, struct barrier *b, struct warp *w) {
   if (!w->clock)
     return;
   clock_join(b->clock, w->clock, clock_count(c));
-  b->arrivals[w->index] = w->clock[w->index].clock;
+  b->arrivals[w->index] = w->clock[w->id].clock;
   b->acquired = b->acquired > w->acquired ? b->acquired : w->acquired;
   clock_converge(w);
 }
@@ -137,6 +137,8 @@ bool decode_barrier(struct decoder *d) {
   bool old = str_is(d->in->parts[0], "bar");
   if (take_part(d, "warp"))
     return decode_warp_barrier(d);
+  if (!old && take_part(d, "cluster"))
+    return decode_cluster_barrier(d);
   take_part(d, "cta");
   int kind = take_one_of(d, kinds);
   if (kind < 0)

@@ -53,7 +53,7 @@ static void release(struct cta *c, unsigned number) {
       warp_wake(w, g);
       write_reduction(w, b, g);
       if (w->clock) {
-        clock_acquire(w, b->clock);
+        clock_acquire(w, b->clock, true);
         w->acquired = w->acquired > b->acquired ? w->acquired : b->acquired;
         w->has_news = true;
       }

@@ -3,7 +3,7 @@
 #include "ptx-simulator/bulk_copy.h"
 
 #include "ptx-simulator/global.h"
-#include "ptx-simulator/shadow.h"
+#include "ptx-simulator/shadow_records.h"
 
 enum {
   NOT_ARRIVED = 0xff, // NaN as a float, -1 as an integer
@@ -17,7 +17,7 @@ void bulk_start(struct cta *c) {
 }
 
 static struct mbarrier *mbarrier_of(const struct bulk_copy *c) {
-  return &c->w->cta->mbarriers[c->mbarrier];
+  return &c->cta->mbarriers[c->mbarrier];
 }
 
 // ---- the instruction ----
@@ -41,7 +41,7 @@ static bool check_piece(void *user, const struct tensor_piece *p) {
     return true;
   }
   struct location from = {
-      .space = SIM_SHARED, .offset = p->shared, .bytes = c->w->cta->shared + p->shared};
+      .space = SIM_SHARED, .cta = c->cta, .offset = p->shared, .bytes = c->cta->shared + p->shared};
   (void)shadow_async_read(c->w, c->op, c->lane, &from, p->bytes, "a bulk store", 0);
   return true;
 }
@@ -49,7 +49,7 @@ static bool check_piece(void *user, const struct tensor_piece *p) {
 // The async proxy completes bytes of an mbarrier only if it sees its init.
 static void check_init(const struct bulk_copy *c) {
   const struct mbarrier *m = mbarrier_of(c);
-  const struct warp *maker = &c->w->cta->warps[m->warp];
+  const struct warp *maker = warp_of_cluster(c->cta, m->warp);
   char text[MBARRIER_TEXT];
   struct memory_site at = {SIM_SHARED, m->offset, MBARRIER_BYTES};
   if (maker->init_fences[m->lane] > m->fences ||
@@ -59,24 +59,21 @@ static void check_init(const struct bulk_copy *c) {
   warn(c->w, c->op, c->lane, SIM_ASYNC_ORDER, &at, &other,
        "%s: a bulk copy completes its bytes, and no fence.mbarrier_init or fence.proxy.async came "
        "after its init in line %u",
-       mbarrier_text(c->w->cta, m, text, sizeof text), m->made->in->line);
+       mbarrier_text(c->w, m, text, sizeof text), m->made->in->line);
 }
 
 static bool check(struct bulk_copy *c) {
-  struct location at;
   bool is_load = c->kind == BULK_LOAD;
-  if (!locate_bytes(c->w, c->op, c->lane, SIM_SHARED, c->shared, c->bytes,
-                    is_load ? ACCESS_WRITE : ACCESS_READ, &at) ||
-      !bulk_visit(c, check_piece, c))
+  if (!bulk_visit(c, check_piece, c))
     return false;
   if (c->w->undefined && is_load) {
     check_init(c);
-    shadow_load_begins(c->w, c->op, c->lane, c->shared, c->bytes);
+    shadow_load_begins(c->w, c->op, c->lane, c->cta, c->shared, c->bytes);
   } else if (c->w->undefined) {
     shadow_store_begins(c->w, c->shared, c->bytes);
   }
   if (is_load)
-    memset(at.bytes, NOT_ARRIVED, c->bytes);
+    memset(c->cta->shared + c->shared, NOT_ARRIVED, c->bytes);
   return true;
 }
 
@@ -85,7 +82,7 @@ static bool check(struct bulk_copy *c) {
 static bool load_piece(void *user, const struct tensor_piece *p) {
   const struct bulk_copy *c = user;
   struct warp *w = c->w;
-  uint8_t *to = w->cta->shared + p->shared;
+  uint8_t *to = c->cta->shared + p->shared;
   struct location at;
   uint32_t undefined = 0;
   if (p->is_inside) {
@@ -101,8 +98,8 @@ static bool load_piece(void *user, const struct tensor_piece *p) {
   }
   const struct mbarrier *m = mbarrier_of(c);
   if (w->undefined)
-    shadow_load_arrives(w, c->op, c->lane, p->shared, p->bytes, undefined,
-                        mbarrier_agent(w->cta, m), m->completed + 1);
+    shadow_load_arrives(w, c->op, c->lane, c->cta, p->shared, p->bytes, undefined,
+                        mbarrier_agent(m), m->completed + 1);
   return true;
 }
 
@@ -153,7 +150,7 @@ static void announce(struct warp *w, unsigned lane, uint32_t serials, const stru
     memcpy(w->cta->shared + c->offset, c->data, c->bytes);
     if (w->undefined)
       shadow_copy_arrives(w, c->op, lane, c->offset, c->bytes, c->undefined_bytes,
-                          mbarrier_agent(w->cta, m), m->completed + 1);
+                          mbarrier_agent(m), m->completed + 1);
   }
   w->copies.len = kept;
 }
@@ -174,7 +171,7 @@ static void happen(struct cta *cta, size_t i) {
     return;
   if (c.kind == BULK_ARRIVE) {
     announce(c.w, c.lane, c.group, m);
-    (void)mbarrier_arrive(c.w, c.op, c.lane, m, 1, false, 0);
+    (void)mbarrier_arrive(c.w, c.op, c.lane, m, 1, false, 0, false);
   } else if (bulk_visit(&c, load_piece, &c)) {
     m->loaded = m->completed + 1;
     (void)mbarrier_bytes(c.w, c.op, c.lane, m, -(int64_t)c.bytes);
@@ -182,7 +179,7 @@ static void happen(struct cta *cta, size_t i) {
 }
 
 bool bulk_begin(struct bulk_copy *c) {
-  struct cta *cta = c->w->cta;
+  struct cta *cta = c->cta;
   if (!cta->bulk)
     cta->bulk = arena_new(cta->arena, struct bulk_state);
   if (c->kind != BULK_ARRIVE && !check(c))
@@ -267,7 +264,7 @@ void bulk_arrive_all(struct warp *w, unsigned lane) {
       continue;
     const struct mbarrier *m = mbarrier_of(c);
     if (w->clock) // the thread itself waits for them here
-      w->clock[mbarrier_agent(cta, m)] = (struct clock_entry){m->completed + 1, 0, ~0u};
+      w->clock[mbarrier_agent(m)] = (struct clock_entry){m->completed + 1, 0, ~0u};
     happen(cta, i--);
   }
 }
@@ -296,10 +293,10 @@ static void check_waited(struct warp *w, const struct op *op) {
     struct memory_site at = {SIM_SHARED, m->offset, MBARRIER_BYTES};
     if (!m->live || m->loaded <= m->waited)
       continue;
-    struct sim_site other = site_of(&cta->warps[m->copier], m->copy, m->copier_lane);
+    struct sim_site other = site_of(m->copier, m->copy, m->copier_lane);
     warn(w, op, 0, SIM_ASYNC_ORDER, &at, &other,
          "the CTA ends, and no thread has waited for the copy of line %u to shared 0x%x (%s)",
-         other.line, m->copied_to, mbarrier_text(cta, m, text, sizeof text));
+         other.line, m->copied_to, mbarrier_text(w, m, text, sizeof text));
   }
 }
 
@@ -315,7 +312,7 @@ void bulk_end(struct warp *w, const struct op *op) {
     else if (c->kind == BULK_LOAD && w->undefined)
       warn(w, op, 0, SIM_ASYNC_ORDER, &at, &other,
            "the CTA ends while the copy of line %u to shared 0x%x is under way (%s)", other.line,
-           c->shared, mbarrier_text(cta, mbarrier_of(c), text, sizeof text));
+           c->shared, mbarrier_text(w, mbarrier_of(c), text, sizeof text));
   }
   check_waited(w, op);
   bulk_start(cta);

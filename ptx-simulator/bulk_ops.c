@@ -12,6 +12,8 @@ struct bulk_op {
   unsigned rank;
   struct address to, from; // in shared memory; the global address or tensor map
   struct address mbarrier;
+  bool is_cluster;   // shared::cluster
+  int32_t multicast; // slot of the mask of CTAs, or NO_SLOT
   const struct reduction *reduction;
 };
 
@@ -100,6 +102,52 @@ static bool read_size(struct warp *w, const struct op *op, unsigned lane, struct
                       x->kind == BULK_STORE ? ACCESS_WRITE : ACCESS_READ, &at);
 }
 
+// The mbarrier that counts a load: in the CTA that it writes to.
+static bool count_at(struct bulk_copy *c, enum sim_space space, uint64_t address) {
+  struct mbarrier *m = mbarrier_find(c->w, c->op, c->lane, space, address);
+  char text[MBARRIER_TEXT];
+  if (!m)
+    return false;
+  if (m->cta != c->cta) {
+    fault(c->w, c->op, c->lane, SIM_BAD_MBARRIER, NULL,
+          "%s: a copy to the memory of CTA %u of the cluster cannot be counted there",
+          mbarrier_text(c->w, m, text, sizeof text), c->cta->rank);
+    return false;
+  }
+  c->mbarrier = (unsigned)(m - m->cta->mbarriers);
+  m->copy = c->op;
+  m->copier = c->w;
+  m->copier_lane = c->lane;
+  m->copied_to = c->shared;
+  return true;
+}
+
+// A copy for each CTA of the mask, to the same offset, counted by the mbarrier at the same offset.
+static bool begin_multicast(const struct bulk_copy *c, uint64_t shared, uint64_t mbarrier) {
+  const struct bulk_op *x = c->op->info;
+  const struct cluster *k = c->w->cta->cluster;
+  uint32_t mask = (uint16_t)row(c->w, x->multicast)[c->lane];
+  require_defined(c->w, c->op, x->multicast, 1u << c->lane, 2, "the mask of a multicast");
+  if (mask == 0 || mask >> k->count) {
+    fault(c->w, c->op, c->lane, SIM_BAD_CLUSTER, NULL,
+          "a multicast to the CTAs 0x%x of a cluster that has %u", mask, k->count);
+    return false;
+  }
+  (void)cluster_resolve(c->w->cta, &shared);
+  (void)cluster_resolve(c->w->cta, &mbarrier);
+  EACH_LANE(rank, mask) {
+    struct bulk_copy one = *c;
+    struct location at;
+    if (!locate_bytes(c->w, c->op, c->lane, SIM_SHARED_CLUSTER, cluster_address(rank, shared),
+                      c->bytes, ACCESS_WRITE, &at))
+      return false;
+    one.cta = at.cta;
+    if (!count_at(&one, SIM_SHARED_CLUSTER, cluster_address(rank, mbarrier)) || !bulk_begin(&one))
+      return false;
+  }
+  return true;
+}
+
 static bool copy_lane(struct warp *w, const struct op *op, unsigned lane) {
   const struct bulk_op *x = op->info;
   struct bulk_copy c = {.kind = x->kind,
@@ -113,22 +161,18 @@ static bool copy_lane(struct warp *w, const struct op *op, unsigned lane) {
     return false;
   if (x->is_prefetch)
     return true;
+  enum sim_space space = x->is_cluster ? SIM_SHARED_CLUSTER : SIM_SHARED;
   uint64_t shared = address_of(w, &x->to, lane);
   if (!aligned(w, op, lane, SIM_SHARED, shared, x->is_tensor ? BOX_ALIGN : BULK_ALIGN,
                x->is_tensor ? "a box" : "a bulk copy") ||
-      !locate_bytes(w, op, lane, SIM_SHARED, shared, c.bytes, ACCESS_READ, &at))
+      !locate_bytes(w, op, lane, space, shared, c.bytes, ACCESS_READ, &at))
     return false;
+  c.cta = at.cta;
   c.shared = (uint32_t)at.offset;
-  if (x->kind == BULK_LOAD) {
-    struct mbarrier *m = mbarrier_find(w, op, lane, SIM_SHARED, address_of(w, &x->mbarrier, lane));
-    if (!m)
-      return false;
-    c.mbarrier = (unsigned)(m - w->cta->mbarriers);
-    m->copy = op;
-    m->copier = w->index;
-    m->copier_lane = lane;
-    m->copied_to = c.shared;
-  }
+  if (x->kind == BULK_LOAD && x->multicast != NO_SLOT)
+    return begin_multicast(&c, shared, address_of(w, &x->mbarrier, lane));
+  if (x->kind == BULK_LOAD && !count_at(&c, space, address_of(w, &x->mbarrier, lane)))
+    return false;
   return bulk_begin(&c);
 }
 
@@ -179,8 +223,9 @@ static void arrival_op(struct warp *w, const struct op *op, uint32_t lanes) {
                           .w = w,
                           .op = op,
                           .lane = lane,
+                          .cta = m->cta,
                           .group = w->copy_serial,
-                          .mbarrier = (unsigned)(m - w->cta->mbarriers)};
+                          .mbarrier = (unsigned)(m - m->cta->mbarriers)};
     if (!bulk_begin(&c))
       return;
   }
@@ -227,16 +272,17 @@ static bool take_direction(struct decoder *d, struct bulk_op *x) {
     return expect_part(d, "shared::cta");
   }
   x->kind = BULK_LOAD;
-  return (take_part(d, "shared::cluster") || expect_part(d, "shared::cta")) &&
-         expect_part(d, "global");
+  x->is_cluster = take_part(d, "shared::cluster");
+  return (x->is_cluster || expect_part(d, "shared::cta")) && expect_part(d, "global");
 }
 
-// From the operands on; the policy of a cache hint is the last one.
-static bool decode_operands(struct decoder *d, struct bulk_op *x, bool policy) {
+// From the operands on; the mask of a multicast and the policy of a cache hint are the last ones.
+static bool decode_operands(struct decoder *d, struct bulk_op *x, bool multicast, bool policy) {
   int32_t slots[TENSOR_MAX_RANK] = {NO_SLOT};
   const struct operand *o = d->in->operands;
   bool is_load = x->kind == BULK_LOAD && !x->is_prefetch;
-  unsigned want = (x->is_prefetch ? 1 : 2) + !x->is_tensor + is_load + policy;
+  unsigned want = (x->is_prefetch ? 1 : 2) + !x->is_tensor + is_load + multicast + policy;
+  x->multicast = NO_SLOT;
   if (!expect_end(d) || !expect_operands(d, want, want))
     return false;
   const struct operand *to = x->kind == BULK_STORE ? &o[1] : &o[0];
@@ -247,8 +293,10 @@ static bool decode_operands(struct decoder *d, struct bulk_op *x, bool policy) {
     return false;
   if (!x->is_tensor)
     slots[SIZE] = source_slot(d, &o[x->is_prefetch ? 1 : 2], 32, false);
-  if (is_load && !decode_address(d, &o[want - policy - 1], &x->mbarrier))
+  if (is_load && !decode_address(d, &o[want - policy - multicast - 1], &x->mbarrier))
     return false;
+  if (multicast)
+    x->multicast = source_slot(d, &o[want - policy - 1], 16, false);
   if (policy)
     source_slot(d, &o[want - 1], 64, false);
   emit(d, copy_op, slots, x->is_tensor ? x->rank : 1, x);
@@ -262,7 +310,7 @@ static bool decode_bulk_prefetch(struct decoder *d, struct bulk_op *x) {
     return false;
   if (x->is_tensor)
     take_part(d, "tile");
-  return decode_operands(d, x, take_part(d, "L2::cache_hint"));
+  return decode_operands(d, x, false, take_part(d, "L2::cache_hint"));
 }
 
 static bool decode_bulk_wait(struct decoder *d) {
@@ -292,7 +340,8 @@ bool decode_bulk_copy(struct decoder *d) {
     take_part(d, "tile");
   if (!expect_part(d, x->kind == BULK_LOAD ? "mbarrier::complete_tx::bytes" : "bulk_group"))
     return false;
-  return decode_operands(d, x, take_part(d, "L2::cache_hint"));
+  bool multicast = x->is_cluster && take_part(d, "multicast::cluster");
+  return decode_operands(d, x, multicast, take_part(d, "L2::cache_hint"));
 }
 
 // `.add.noftz.f16`; a tensor map has the type. NULL after an error.
@@ -337,7 +386,7 @@ bool decode_bulk_reduction(struct decoder *d) {
       return false;
     policy = take_part(d, "L2::cache_hint");
   }
-  return decode_operands(d, x, policy);
+  return decode_operands(d, x, false, policy);
 }
 
 // cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [mbarrier]

@@ -19,13 +19,14 @@ struct bulk_copy {
   struct warp *w;
   const struct op *op;
   unsigned lane;
+  struct cta *cta;        // whose shared memory it is; a copy to several CTAs is one for each
   uint32_t shared, bytes; // in shared memory
   uint64_t global;        // of a copy without a tensor map
   bool is_tensor;
   struct tensor_map map;
   int32_t at[TENSOR_MAX_RANK];       // coordinates
   const struct reduction *reduction; // of a store; NULL: it replaces
-  unsigned mbarrier;                 // its number: of a load or arrival
+  unsigned mbarrier;                 // its number in `cta`: of a load or arrival
   uint32_t group;                    // of a store; of an arrival: the warp's copies before it
   bool is_late;                      // not before it has to
   bool is_done;                      // its bytes were copied

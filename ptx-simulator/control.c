@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control flow: branches, calls, returns, exits (PTX ISA, 9.7.12).
 #include "ptx-simulator/bulk_copy.h"
+#include "ptx-simulator/cluster.h"
 #include "ptx-simulator/register_pool.h"
 
 // ---- branches ----
@@ -86,8 +87,10 @@ void exit_op(struct warp *w, const struct op *op, uint32_t lanes) {
   warp_exit_lanes(w, lanes);
   if (w->live == 0)
     registers_exit(w, op);
-  if (w->live == 0 && w->cta->alive == 0)
+  if (w->live == 0 && w->cta->alive == 0) {
     bulk_end(w, op);
+    cluster_end(w, op);
+  }
 }
 
 bool decode_exit(struct decoder *d) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a deadlock: which warps wait for which barrier, mbarrier or registers.
+// The report of a deadlock: which warps wait for which barrier, mbarrier, registers, or for the
+// other CTAs of the cluster.
+#include "ptx-simulator/cluster.h"
 #include "ptx-simulator/mbarrier.h"
 #include "ptx-simulator/register_pool.h"
 
@@ -58,7 +60,9 @@ static void add_what(struct text *t, const struct warp *w, const struct group *g
   if (g->state == GROUP_BARRIER)
     add_barrier(t, w->cta, g->barrier);
   else if (g->state == GROUP_MBARRIER)
-    add(t, "%s", mbarrier_text(w->cta, mbarrier_at(w->cta, g->barrier), text, sizeof text));
+    add(t, "%s", mbarrier_text(w, mbarrier_at(w->cta, g->barrier), text, sizeof text));
+  else if (g->state == GROUP_CLUSTER)
+    add(t, "%s", cluster_text(w, text, sizeof text));
   else
     add(t, "%s", registers_text(w, text, sizeof text));
 }
@@ -70,11 +74,9 @@ static bool is_alike(const struct warp *w, const struct group *g) {
          before->pc == g->pc;
 }
 
-void report_deadlock(struct cta *c) {
+// The waiting warps of a CTA, those alike together. Returns the first of them.
+static struct warp *add_warps(struct text *t, struct cta *c) {
   struct warp *first = NULL;
-  struct text t = {.size = 0};
-  for (unsigned i = 0; i < c->warp_count; i++)
-    warp_report_stuck(&c->warps[i]);
   for (unsigned i = 0; i < c->warp_count; i++) {
     struct warp *w = &c->warps[i];
     const struct group *g = waiting(w);
@@ -84,12 +86,29 @@ void report_deadlock(struct cta *c) {
     while (last + 1 < c->warp_count && waiting(w + (last + 1 - i)) &&
            is_alike(w + (last + 1 - i), waiting(w + (last + 1 - i))))
       last++;
-    add(&t, first ? "; " : "");
+    add(t, first ? "; " : "");
     if (last > i)
-      add(&t, "warps %u to %u wait at line %u for ", i, last, op_of(w, g)->in->line);
+      add(t, "warps %u to %u wait at line %u for ", i, last, op_of(w, g)->in->line);
     else
-      add(&t, "warp %u waits at line %u for ", i, op_of(w, g)->in->line);
-    add_what(&t, w, g);
+      add(t, "warp %u waits at line %u for ", i, op_of(w, g)->in->line);
+    add_what(t, w, g);
+    first = first ? first : w;
+  }
+  return first;
+}
+
+void report_deadlock(struct cluster *k) {
+  struct warp *first = NULL;
+  struct text t = {.size = 0};
+  for (unsigned n = 0; n < k->count; n++)
+    for (unsigned i = 0; i < k->ctas[n]->warp_count; i++)
+      warp_report_stuck(&k->ctas[n]->warps[i]);
+  for (unsigned n = 0; n < k->count; n++) {
+    if (k->count > 1 && k->ctas[n]->alive)
+      add(&t, "%sCTA %u of the cluster: ", first ? ". " : "", n);
+    else if (k->count > 1)
+      add(&t, "%sCTA %u of the cluster has ended", first ? ". " : "", n);
+    struct warp *w = add_warps(&t, k->ctas[n]);
     first = first ? first : w;
   }
   if (first)

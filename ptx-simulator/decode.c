@@ -128,6 +128,7 @@ static void fill_facts(struct decoder *d, const struct function *f) {
   k->local_bytes = d->program->local_bytes;
   memcpy(k->required_block, f->required_block, sizeof k->required_block);
   memcpy(k->largest_block, f->largest_block, sizeof k->largest_block);
+  memcpy(k->required_cluster, f->required_cluster, sizeof k->required_cluster);
   k->max_registers = f->max_registers;
   k->instruction_count = (unsigned)d->program->code.len;
   k->register_count = d->program->register_count;

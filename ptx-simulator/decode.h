@@ -106,10 +106,11 @@ typedef bool decode_fn(struct decoder *d);
 #undef INSTRUCTION
 bool decode_alu(struct decoder *d);
 // The rest of instructions whose first words are in another file.
-bool decode_bulk_copy(struct decoder *d);      // cp.async.bulk
-bool decode_bulk_reduction(struct decoder *d); // cp.reduce
-bool decode_copy_arrival(struct decoder *d);   // cp.async.mbarrier
-bool decode_prefetch_map(struct decoder *d);   // prefetch.tensormap
+bool decode_bulk_copy(struct decoder *d);       // cp.async.bulk
+bool decode_bulk_reduction(struct decoder *d);  // cp.reduce
+bool decode_copy_arrival(struct decoder *d);    // cp.async.mbarrier
+bool decode_prefetch_map(struct decoder *d);    // prefetch.tensormap
+bool decode_cluster_barrier(struct decoder *d); // barrier.cluster
 // A call of a function without a body.
 bool decode_extern_call(struct decoder *d, const struct function *f, const struct operand *results,
                         const struct operand *arguments);

@@ -4,7 +4,7 @@
 // bound, accesses of a launch are not checked any more.
 #include "ptx-simulator/global.h"
 
-#include "ptx-simulator/decode.h"
+#include "ptx-simulator/cluster.h"
 
 enum { PAGE_LOG2 = 12, CHUNK_LOG2 = 12, LANE_BITS = 5, LARGEST_CELL_LOG2 = 2 };
 #define BUDGET ((size_t)512 << 20)
@@ -111,7 +111,7 @@ static uint32_t this_touch(const struct touch *x) {
     return *last << LANE_BITS | x->lane;
   struct event e = {.cta = w->cta->number,
                     .op = (uint32_t)(x->op - w->program->code.at),
-                    .clock = w->clock[w->index].clock,
+                    .clock = w->clock[w->id].clock,
                     .time = g->time,
                     .warp = w->index};
   if (!*last || memcmp(event_of(g, *last << LANE_BITS), &e, sizeof e) != 0)
@@ -137,12 +137,11 @@ static bool is_unordered(const struct touch *x, uint32_t other) {
   if (!other)
     return false;
   const struct event *e = event_of(w->run->global, other);
-  bool same_cta = e->cta == w->cta->number;
-  unsigned lane = other & (SIM_LANES - 1);
-  if (same_cta && e->warp == w->index)
-    return e->clock >= w->clock[e->warp].base && lane != x->lane;
-  return !(same_cta && clock_covers(&w->clock[e->warp], e->clock, 1u << lane)) &&
-         !is_acquired(w, e);
+  const struct cta *near = cluster_cta(w->cta->cluster, e->cta);
+  unsigned lane = other & (SIM_LANES - 1), id = near ? near->warps[e->warp].id : 0;
+  if (near && id == w->id)
+    return e->clock >= w->clock[id].base && lane != x->lane;
+  return !(near && clock_covers(&w->clock[id], e->clock, 1u << lane)) && !is_acquired(w, e);
 }
 
 static void acquire(struct warp *w, const struct cell *c) {
@@ -165,7 +164,7 @@ static uint32_t release_of(struct warp *w) {
     r->time = ++g->time;
     r->warp = w->index;
     for (unsigned i = 0; i < warps; i++)
-      r->clocks[i] = w->clock[i].clock;
+      r->clocks[i] = w->clock[w->cta->warps[i].id].clock;
     map_put(w->run->arena, &g->releases, key, r);
     w->released = r->time;
     w->has_news = false;

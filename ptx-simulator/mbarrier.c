@@ -3,18 +3,27 @@
 #include "ptx-simulator/mbarrier.h"
 
 #include "ptx-simulator/bulk_pending.h"
-#include "ptx-simulator/shadow.h"
+#include "ptx-simulator/shadow_records.h"
 
 static bool bad(struct warp *w, const struct op *op, unsigned lane, const struct mbarrier *m,
                 const char *what) {
   char text[MBARRIER_TEXT];
   struct memory_site at = {SIM_SHARED, m->offset, MBARRIER_BYTES};
-  fault(w, op, lane, SIM_BAD_MBARRIER, &at, "%s: %s", mbarrier_text(w->cta, m, text, sizeof text),
-        what);
+  fault(w, op, lane, SIM_BAD_MBARRIER, &at, "%s: %s", mbarrier_text(w, m, text, sizeof text), what);
   return false;
 }
 
 // ---- objects ----
+
+unsigned mbarrier_agent(const struct mbarrier *m) {
+  const struct cta *c = m->cta;
+  return clock_warps(c) + c->rank * MAX_MBARRIERS + (unsigned)(m - c->mbarriers);
+}
+
+const struct mbarrier *mbarrier_of_agent(const struct cta *c, unsigned agent) {
+  unsigned n = agent - clock_warps(c);
+  return mbarrier_at(c->cluster->ctas[n / MAX_MBARRIERS], n % MAX_MBARRIERS);
+}
 
 void mbarriers_start(struct cta *c) {
   if (c->mbarrier_count)
@@ -33,15 +42,15 @@ static void check_made(struct warp *w, const struct op *op, unsigned lane,
   if (!w->clock)
     return;
   const struct clock_entry *e = &w->clock[m->warp];
-  if (m->warp == w->index ? m->clock < e->base || m->lane == lane
-                          : clock_covers(e, m->clock, 1u << m->lane))
+  if (m->warp == w->id ? m->clock < e->base || m->lane == lane
+                       : clock_covers(e, m->clock, 1u << m->lane))
     return;
   char text[MBARRIER_TEXT];
   struct memory_site at = {SIM_SHARED, m->offset, MBARRIER_BYTES};
-  struct sim_site other = site_of(&w->cta->warps[m->warp], m->made, m->lane);
+  struct sim_site other = site_of(warp_of_cluster(m->cta, m->warp), m->made, m->lane);
   warn(w, op, lane, SIM_BAD_MBARRIER, &at, &other,
-       "%s: nothing orders this after its init in line %u",
-       mbarrier_text(w->cta, m, text, sizeof text), m->made->in->line);
+       "%s: nothing orders this after its init in line %u", mbarrier_text(w, m, text, sizeof text),
+       m->made->in->line);
 }
 
 struct mbarrier *mbarrier_find(struct warp *w, const struct op *op, unsigned lane,
@@ -51,7 +60,7 @@ struct mbarrier *mbarrier_find(struct warp *w, const struct op *op, unsigned lan
   if (!locate(w, op, lane, space, address, MBARRIER_BYTES, ACCESS_WRITE, &at))
     return NULL;
   struct memory_site site = {at.space, at.offset, MBARRIER_BYTES};
-  struct mbarrier *m = at.space == SIM_SHARED ? object_at(w->cta, at.offset) : NULL;
+  struct mbarrier *m = at.space == SIM_SHARED ? object_at(at.cta, at.offset) : NULL;
   if (m && m->live) {
     check_made(w, op, lane, m);
     return m;
@@ -72,7 +81,10 @@ struct mbarrier *mbarrier_find(struct warp *w, const struct op *op, unsigned lan
 static void allocate(struct cta *c) {
   c->mbarriers = arena_array(c->arena, struct mbarrier, MAX_MBARRIERS);
   c->mbarrier_numbers = arena_alloc(c->arena, c->run->shared_bytes / MBARRIER_BYTES + 1, 1);
-  for (unsigned i = 0; c->run->check && i < MAX_MBARRIERS; i++) {
+  for (unsigned i = 0; i < MAX_MBARRIERS; i++) {
+    c->mbarriers[i].cta = c;
+    if (!c->run->check)
+      continue;
     c->mbarriers[i].arriving = arena_array(c->arena, struct clock_entry, clock_count(c));
     c->mbarriers[i].arrived = arena_array(c->arena, struct clock_entry, clock_count(c));
   }
@@ -111,15 +123,16 @@ struct mbarrier *mbarrier_init(struct warp *w, const struct op *op, unsigned lan
           MAX_MBARRIERS);
     return NULL;
   }
-  *m = (struct mbarrier){.offset = (uint32_t)at->offset,
+  *m = (struct mbarrier){.cta = c,
+                         .offset = (uint32_t)at->offset,
                          .live = true,
                          .expected = count,
                          .pending = count,
                          .completed = m->completed,
                          .made = op,
-                         .warp = w->index,
+                         .warp = w->id,
                          .lane = lane,
-                         .clock = w->clock ? w->clock[w->index].clock : 0,
+                         .clock = w->clock ? w->clock[w->id].clock : 0,
                          .fences = w->init_fences[lane],
                          .arriving = m->arriving,
                          .arrived = m->arrived};
@@ -132,7 +145,8 @@ struct mbarrier *mbarrier_init(struct warp *w, const struct op *op, unsigned lan
 }
 
 // The groups of lanes that wait for it look again.
-static void wake(const struct cta *c, const struct mbarrier *m) {
+static void wake(const struct mbarrier *m) {
+  const struct cta *c = m->cta;
   unsigned number = (unsigned)(m - c->mbarriers);
   for (unsigned i = 0; i < c->warp_count; i++)
     for (unsigned k = 0; k < c->warps[i].other_count; k++) {
@@ -147,46 +161,48 @@ void mbarrier_inval(struct warp *w, const struct op *op, unsigned lane, struct m
   m->ended = op;
   if (w->clock)
     shadow_mbarrier(w, op, lane, m->offset, false);
-  wake(w->cta, m);
+  wake(m);
 }
 
 // ---- phases ----
 
 // With `check`: copies to it are under way when a phase completes.
-static void check_copies(const struct cta *c, const struct mbarrier *m) {
+static void check_copies(const struct mbarrier *m) {
+  const struct cta *c = m->cta;
   char text[MBARRIER_TEXT];
   const struct bulk_copy *x = NULL;
   while ((x = bulk_next_load(c, x, (unsigned)(m - c->mbarriers)))) {
     struct memory_site at = {SIM_SHARED, x->shared, x->bytes};
     warn(x->w, x->op, x->lane, SIM_ASYNC_ORDER, &at, NULL,
          "phase %u completes without the %u bytes of this copy: it expects too few (%s)", m->phase,
-         x->bytes, mbarrier_text(c, m, text, sizeof text));
+         x->bytes, mbarrier_text(x->w, m, text, sizeof text));
   }
 }
 
-static void complete_if_done(struct cta *c, struct mbarrier *m) {
+static void complete_if_done(struct mbarrier *m) {
+  struct cta *c = m->cta;
   if (m->pending || m->bytes)
     return;
   if (c->run->check)
-    check_copies(c, m);
+    check_copies(m);
   m->phase++;
   m->completed++;
   m->pending = m->expected;
   if (m->arriving) {
-    m->arriving[mbarrier_agent(c, m)] = (struct clock_entry){m->completed, 0, ~0u};
+    m->arriving[mbarrier_agent(m)] = (struct clock_entry){m->completed, 0, ~0u};
     memcpy(m->arrived, m->arriving, clock_count(c) * sizeof *m->arrived);
     m->acquired = m->acquiring;
   }
-  wake(c, m);
+  wake(m);
 }
 
 bool mbarrier_arrive(struct warp *w, const struct op *op, unsigned lane, struct mbarrier *m,
-                     uint32_t count, bool drop, uint32_t releases) {
+                     uint32_t count, bool drop, uint32_t releases, bool cluster) {
   if (count == 0 || count > MBARRIER_MAX)
     return bad(w, op, lane, m, "an arrival of 0, or more than 1048575");
   if (count > m->pending)
     return bad(w, op, lane, m, "one arrival more than this phase expects");
-  if (m->arriving && releases) {
+  if (m->arriving && releases && (cluster || m->cta == w->cta)) {
     clock_release(w, releases, m->arriving);
     m->acquiring = m->acquiring > w->acquired ? m->acquiring : w->acquired;
   }
@@ -194,7 +210,7 @@ bool mbarrier_arrive(struct warp *w, const struct op *op, unsigned lane, struct 
   if (drop)
     m->expected -= count;
   m->pending -= count;
-  complete_if_done(w->cta, m);
+  complete_if_done(m);
   return true;
 }
 
@@ -205,7 +221,7 @@ bool mbarrier_bytes(struct warp *w, const struct op *op, unsigned lane, struct m
     return bad(w, op, lane, m, "more than 1048575 bytes in a phase");
   m->bytes = (int32_t)sum;
   if (bytes < 0)
-    complete_if_done(w->cta, m);
+    complete_if_done(m);
   return true;
 }
 

@@ -13,6 +13,7 @@ struct mbarrier_op {
   struct address address;
   enum sim_space space;
   bool drops, expects, is_relaxed;
+  bool is_cluster;        // the scope: .cluster
   bool is_try, is_parity; // of a wait
 };
 
@@ -50,7 +51,7 @@ static bool arrive_lane(struct warp *w, const struct op *op, unsigned lane, stru
   if (x->expects && !mbarrier_bytes(w, op, lane, m, count))
     return false;
   if (!mbarrier_arrive(w, op, lane, m, x->expects ? 1 : count, x->drops,
-                       x->is_relaxed ? 0 : 1u << lane))
+                       x->is_relaxed ? 0 : 1u << lane, x->is_cluster))
     return false;
   if (op->slots[RESULT] != NO_SLOT)
     row(w, op->slots[RESULT])[lane] = state;
@@ -65,6 +66,7 @@ static bool run_lane(struct warp *w, const struct op *op, unsigned lane) {
   struct mbarrier *m = mbarrier_find(w, op, lane, x->space, address_of(w, &x->address, lane));
   if (!m)
     return false;
+  cluster_touch(w, op, lane, m->cta);
   switch (x->kind) {
   case INVAL: mbarrier_inval(w, op, lane, m); return true;
   case EXPECT: return mbarrier_bytes(w, op, lane, m, count);
@@ -100,13 +102,13 @@ static bool is_over(struct warp *w, const struct op *op, unsigned lane, const st
   uint32_t phase = x->is_parity ? (uint32_t)waited : (uint32_t)(waited >> 32);
   if (x->is_parity && phase > 1) {
     fault(w, op, lane, SIM_BAD_MBARRIER, NULL, "%s: a phase parity of %u: it is 0 or 1",
-          mbarrier_text(w->cta, m, text, sizeof text), phase);
+          mbarrier_text(w, m, text, sizeof text), phase);
     return false;
   }
   if (!x->is_parity && phase != m->phase && phase + 1 != m->phase) {
     fault(w, op, lane, SIM_BAD_MBARRIER, NULL,
           "%s: a wait for phase %u, which is neither this one nor the one before",
-          mbarrier_text(w->cta, m, text, sizeof text), phase);
+          mbarrier_text(w, m, text, sizeof text), phase);
     return false;
   }
   *ret = x->is_parity ? (m->phase & 1) != phase : m->phase != phase;
@@ -118,7 +120,7 @@ static void acquire(struct warp *w, const struct op *op, struct mbarrier *m) {
   m->waited = m->completed;
   if (!w->clock || x->is_relaxed)
     return;
-  clock_acquire(w, m->arrived);
+  clock_acquire(w, m->arrived, x->is_cluster);
   w->acquired = w->acquired > m->acquired ? w->acquired : m->acquired;
   w->has_news = true;
 }
@@ -129,6 +131,14 @@ static void set_result(struct warp *w, const struct op *op, uint32_t lanes, uint
   set_defined(w, op->slots[RESULT], lanes);
 }
 
+static bool is_own(struct warp *w, const struct op *op, unsigned lane, const struct mbarrier *m) {
+  char text[MBARRIER_TEXT];
+  if (m->cta != w->cta)
+    fault(w, op, lane, SIM_BAD_MBARRIER, NULL, "%s: only threads of its CTA can wait for it",
+          mbarrier_text(w, m, text, sizeof text));
+  return m->cta == w->cta;
+}
+
 // Sorts lanes by what they find: by the object that they have to wait for.
 static bool look(struct warp *w, const struct op *op, uint32_t lanes, uint32_t *ret_over,
                  uint32_t (*ret_waiting)[MAX_MBARRIERS]) {
@@ -137,7 +147,7 @@ static bool look(struct warp *w, const struct op *op, uint32_t lanes, uint32_t *
   EACH_LANE(lane, lanes) {
     bool over;
     struct mbarrier *m = mbarrier_find(w, op, lane, x->space, address_of(w, &x->address, lane));
-    if (!m || !is_over(w, op, lane, m, &over))
+    if (!m || !is_own(w, op, lane, m) || !is_over(w, op, lane, m, &over))
       return false;
     if (over) {
       acquire(w, op, m);
@@ -194,19 +204,20 @@ static bool decode_pending(struct decoder *d) {
 }
 
 // `.release.cta`, `.acquire.cluster`, `.relaxed.cta`: both words or none.
-static bool take_order_and_scope(struct decoder *d, const char *order, bool *ret_relaxed) {
-  *ret_relaxed = take_part(d, "relaxed");
-  if (!*ret_relaxed && !take_part(d, order))
+static bool take_order_and_scope(struct decoder *d, const char *order, struct mbarrier_op *x) {
+  x->is_relaxed = take_part(d, "relaxed");
+  if (!x->is_relaxed && !take_part(d, order))
     return true;
-  return take_part(d, "cta") || expect_part(d, "cluster");
+  x->is_cluster = take_part(d, "cluster");
+  return x->is_cluster || take_part(d, "cta") || expect_part(d, "cluster");
 }
 
 // The space, type and address; `operand` is the address.
 static bool decode_object(struct decoder *d, struct mbarrier_op *x, unsigned operand,
                           bool may_be_remote) {
   bool is_remote = may_be_remote && take_part(d, "shared::cluster");
-  x->space = is_remote ? SIM_SHARED : take_space(d);
-  if (x->space != SIM_GENERIC && x->space != SIM_SHARED)
+  x->space = is_remote ? SIM_SHARED_CLUSTER : take_space(d);
+  if (x->space != SIM_GENERIC && x->space != SIM_SHARED && !is_remote)
     return decode_error(d, "an mbarrier is in shared memory");
   if (!expect_part(d, "b64") || !expect_end(d) || d->in->operand_count <= operand)
     return d->failed ? false : decode_error(d, "'mbarrier' lacks an operand");
@@ -219,7 +230,7 @@ static bool decode_object(struct decoder *d, struct mbarrier_op *x, unsigned ope
 
 static bool decode_arrive(struct decoder *d, struct mbarrier_op *x) {
   x->expects = take_part(d, "expect_tx");
-  if (!take_order_and_scope(d, "release", &x->is_relaxed) ||
+  if (!take_order_and_scope(d, "release", x) ||
       !decode_object(d, x, 1, d->in->operands[0].kind == OPERAND_SINK) ||
       !expect_operands(d, 2 + x->expects, 3))
     return false;
@@ -233,7 +244,7 @@ static bool decode_arrive(struct decoder *d, struct mbarrier_op *x) {
 static bool decode_wait(struct decoder *d, struct mbarrier_op *x) {
   const struct operand *o = d->in->operands;
   x->is_parity = take_part(d, "parity");
-  if (!take_order_and_scope(d, "acquire", &x->is_relaxed) || !decode_object(d, x, 1, false) ||
+  if (!take_order_and_scope(d, "acquire", x) || !decode_object(d, x, 1, false) ||
       !expect_operands(d, 3, 3u + x->is_try))
     return false;
   int32_t slots[] = {result_slot(d, &o[0], 1), NO_SLOT,

@@ -80,7 +80,7 @@ struct function {
   unsigned result_count;
   uint64_t param_bytes; // parameters of calls in its body; for a function also its own
   uint64_t local_bytes;
-  unsigned required_block[3], largest_block[3], max_registers;
+  unsigned required_block[3], largest_block[3], required_cluster[3], max_registers;
   VEC(struct reg) regs;
   VEC(struct instruction) code;
 };

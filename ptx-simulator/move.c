@@ -133,7 +133,7 @@ struct window {
 };
 
 static uint64_t window_of(enum sim_space space) {
-  return space == SIM_SHARED  ? SHARED_WINDOW
+  return space == SIM_SHARED || space == SIM_SHARED_CLUSTER ? SHARED_WINDOW
          : space == SIM_LOCAL ? LOCAL_WINDOW
          : space == SIM_PARAM ? PARAM_WINDOW
                               : 0;

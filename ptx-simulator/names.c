@@ -13,6 +13,7 @@ const char *sim_kind_name(enum sim_kind kind) {
   case SIM_DEADLOCK: return "deadlock";
   case SIM_BAD_BARRIER: return "bad barrier";
   case SIM_BAD_MBARRIER: return "bad mbarrier";
+  case SIM_BAD_CLUSTER: return "bad cluster";
   case SIM_BAD_STATE: return "illegal operand";
   case SIM_TRAP: return "trap";
   case SIM_TOO_LONG: return "instruction limit";
@@ -31,6 +32,7 @@ const char *sim_space_name(enum sim_space space) {
   case SIM_GENERIC: return "generic";
   case SIM_GLOBAL: return "global";
   case SIM_SHARED: return "shared";
+  case SIM_SHARED_CLUSTER: return "shared::cluster";
   case SIM_LOCAL: return "local";
   case SIM_PARAM: return "param";
   case SIM_CONST: return "const";

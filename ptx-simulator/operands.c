@@ -60,9 +60,11 @@ enum sim_space take_space(struct decoder *d) {
   static const struct {
     const char *name;
     enum sim_space space;
-  } spaces[] = {{"global", SIM_GLOBAL},     {"shared", SIM_SHARED}, {"shared::cta", SIM_SHARED},
-                {"local", SIM_LOCAL},       {"param", SIM_PARAM},   {"param::entry", SIM_PARAM},
-                {"param::func", SIM_PARAM}, {"const", SIM_CONST}};
+  } spaces[] = {{"global", SIM_GLOBAL},      {"shared", SIM_SHARED},
+                {"shared::cta", SIM_SHARED}, {"shared::cluster", SIM_SHARED_CLUSTER},
+                {"local", SIM_LOCAL},        {"param", SIM_PARAM},
+                {"param::entry", SIM_PARAM}, {"param::func", SIM_PARAM},
+                {"const", SIM_CONST}};
   for (size_t i = 0; i < COUNT_OF(spaces); i++)
     if (take_part(d, spaces[i].name))
       return spaces[i].space;

@@ -49,6 +49,10 @@ static bool parse_performance(struct parser *p, struct function *f) {
     } else if (lexer_take(l, ".maxntid")) {
       if (!parse_block(p, f->largest_block))
         return false;
+    } else if (lexer_take(l, ".reqnctapercluster")) {
+      if (!parse_block(p, f->required_cluster))
+        return false;
+    } else if (lexer_take(l, ".explicitcluster")) {
     } else if (lexer_take(l, ".maxnreg")) {
       if (!parse_integer(p, &ignored))
         return false;

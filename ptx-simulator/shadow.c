@@ -16,21 +16,36 @@ struct shadow *shadow_create(struct arena *a, uint32_t bytes, unsigned warps) {
   return s;
 }
 
-void shadow_start(struct cta *c) {
-  struct shadow *s = c->shadow;
-  uint32_t highest = s->first_clock;
-  for (unsigned i = 0; i < c->warp_count; i++)
-    if (c->warps[i].clock[i].clock > highest)
-      highest = c->warps[i].clock[i].clock;
-  s->first_clock = highest;
-  for (unsigned i = 0; i < c->warp_count; i++) {
-    struct clock_entry *clock = c->warps[i].clock;
-    for (unsigned k = 0; k < clock_count(c); k++)
-      clock[k] = (struct clock_entry){k < c->warp_count ? highest : 0, 0, ~0u};
-    clock[i] = (struct clock_entry){highest + 1, highest + 1, ~0u};
-    memset(c->warps[i].fence_clock, 0, clock_count(c) * sizeof *clock);
+// The highest clock that a warp of the cluster has had.
+static uint32_t highest_clock(const struct cluster *k) {
+  uint32_t highest = k->ctas[0]->shadow->first_clock;
+  for (unsigned n = 0; n < k->count; n++)
+    for (unsigned i = 0; i < k->ctas[n]->warp_count; i++) {
+      const struct warp *w = &k->ctas[n]->warps[i];
+      if (w->clock[w->id].clock > highest)
+        highest = w->clock[w->id].clock;
+    }
+  return highest;
+}
+
+static void start_clock(struct warp *w, uint32_t highest) {
+  unsigned count = clock_count(w->cta), warps = clock_warps(w->cta);
+  for (unsigned k = 0; k < count; k++)
+    w->clock[k] = (struct clock_entry){k < warps ? highest : 0, 0, ~0u};
+  w->clock[w->id] = (struct clock_entry){highest + 1, highest + 1, ~0u};
+  memset(w->fence_clock, 0, count * sizeof *w->clock);
+}
+
+void shadow_start(struct cluster *k) {
+  uint32_t highest = highest_clock(k);
+  for (unsigned n = 0; n < k->count; n++) {
+    struct cta *c = k->ctas[n];
+    c->shadow->first_clock = highest;
+    for (unsigned i = 0; i < c->warp_count; i++)
+      start_clock(&c->warps[i], highest);
+    memset(c->shadow->writes, 0, c->shadow->bytes * sizeof *c->shadow->writes);
+    memset(c->touched, 0, clock_warps(c) * sizeof *c->touched);
   }
-  memset(s->writes, 0, s->bytes * sizeof *s->writes);
 }
 
 // ---- accesses ----
@@ -55,7 +70,8 @@ uint32_t shadow_read(struct warp *w, const struct op *op, unsigned lane, const s
   }
   if (at->space != SIM_SHARED)
     return 0;
-  struct shadow *s = w->cta->shadow;
+  struct shadow *s = at->cta->shadow;
+  cluster_touch(w, op, lane, at->cta);
   struct access_site x = {w, op, lane, bytes, at};
   uint32_t undefined = 0;
   for (unsigned i = 0; i < bytes; i++) {
@@ -82,7 +98,8 @@ void shadow_write(struct warp *w, const struct op *op, unsigned lane, const stru
   }
   if (at->space != SIM_SHARED)
     return;
-  struct shadow *s = w->cta->shadow;
+  struct shadow *s = at->cta->shadow;
+  cluster_touch(w, op, lane, at->cta);
   struct access_site x = {w, op, lane, bytes, at};
   for (unsigned i = 0; i < bytes; i++) {
     uint32_t byte = (uint32_t)at->offset + i;
@@ -111,7 +128,8 @@ void shadow_atomic(struct warp *w, const struct op *op, unsigned lane, const str
   }
   if (at->space != SIM_SHARED)
     return;
-  struct shadow *s = w->cta->shadow;
+  struct shadow *s = at->cta->shadow;
+  cluster_touch(w, op, lane, at->cta);
   struct access_site x = {w, op, lane, bytes, at};
   for (unsigned i = 0; i < bytes; i++) {
     uint32_t byte = (uint32_t)at->offset + i;

@@ -6,13 +6,14 @@
 
 #include "ptx-simulator/sim_machine.h"
 
-// Starts a CTA: nothing is written, and all earlier accesses are ordered.
-void shadow_start(struct cta *c);
+// Starts the CTAs of a cluster: nothing is written, and all earlier accesses are ordered.
+void shadow_start(struct cluster *k);
 
 // ---- cp.async ----
 void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                         unsigned bytes);
 // At the thread's wait. With an agent (mbarrier_agent): whoever acquires its `clock` has waited.
+#define NO_AGENT UINT32_MAX
 void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                          unsigned bytes, uint32_t undefined_bytes, unsigned agent, uint32_t clock);
 
@@ -26,12 +27,13 @@ void shadow_init_fence(struct warp *w, const struct op *op, uint32_t lanes);
 uint64_t shadow_async_read(struct warp *w, const struct op *op, unsigned lane,
                            const struct location *at, unsigned bytes, const char *reader,
                            uint64_t hash);
-// A bulk load is under way to these bytes.
-void shadow_load_begins(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
-                        unsigned bytes);
+// A bulk load is under way to these bytes of a CTA.
+void shadow_load_begins(struct warp *w, const struct op *op, unsigned lane, struct cta *to,
+                        uint32_t offset, unsigned bytes);
 // Up to 16 of its bytes have come; for agent and clock see shadow_copy_arrives.
-void shadow_load_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
-                         unsigned bytes, uint32_t undefined_bytes, unsigned agent, uint32_t clock);
+void shadow_load_arrives(struct warp *w, const struct op *op, unsigned lane, struct cta *to,
+                         uint32_t offset, unsigned bytes, uint32_t undefined_bytes, unsigned agent,
+                         uint32_t clock);
 // A bulk store may read these bytes from now on; its thread has waited for that.
 void shadow_store_begins(struct warp *w, uint32_t offset, unsigned bytes);
 void shadow_store_has_read(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,

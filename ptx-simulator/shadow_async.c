@@ -15,7 +15,7 @@ void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint
                         unsigned bytes) {
   assert(offset + bytes <= w->run->shared_bytes);
   struct shadow *s = w->cta->shadow;
-  struct location at = {.space = SIM_SHARED, .offset = offset};
+  struct location at = {.space = SIM_SHARED, .cta = w->cta, .offset = offset};
   struct access_site x = {w, op, lane, bytes, &at};
   for (uint32_t byte = offset; byte < offset + bytes; byte++) {
     struct write_record *r = &s->writes[byte];
@@ -32,14 +32,14 @@ void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint
 static void arrive(const struct access_site *x, uint32_t undefined_bytes, unsigned agent,
                    uint32_t clock, bool is_async) {
   for (uint32_t i = 0; i < x->bytes; i++) {
-    struct write_record *r = &x->w->cta->shadow->writes[x->at->offset + i];
+    struct write_record *r = &x->at->cta->shadow->writes[x->at->offset + i];
     record_write(x, r, undefined_bytes >> i & 1 ? UNDEFINED : WRITTEN, false);
     r->is_async = is_async;
-    if (agent < x->w->cta->warp_count)
+    if (agent == NO_AGENT)
       continue;
-    r->warp = agent;
+    r->warp = agent & 0x7ff;
     r->clock = clock;
-    r->proxy_fences = x->w->index;
+    r->proxy_fences = x->w->id;
   }
 }
 
@@ -47,7 +47,7 @@ static void arrive(const struct access_site *x, uint32_t undefined_bytes, unsign
 void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                          unsigned bytes, uint32_t undefined_bytes, unsigned agent, uint32_t clock) {
   assert(offset + bytes <= w->run->shared_bytes);
-  struct location at = {.space = SIM_SHARED, .offset = offset};
+  struct location at = {.space = SIM_SHARED, .cta = w->cta, .offset = offset};
   arrive(&(struct access_site){w, op, lane, bytes, &at}, undefined_bytes, agent, clock, false);
 }
 
@@ -73,9 +73,9 @@ static bool is_fenced(const struct warp *reader, const struct write_record *r) {
   const struct clock_entry *e = &reader->fence_clock[r->warp];
   if (r->is_async)
     return true;
-  if (r->warp >= reader->cta->warp_count)
+  if (r->warp >= clock_warps(reader->cta))
     return clock_covers(e, r->clock, 0);
-  const struct warp *writer = &reader->cta->warps[r->warp];
+  const struct warp *writer = warp_of_cluster(reader->cta, r->warp);
   return writer->proxy_fences[r->lane] > r->proxy_fences ||
          (writer != reader ? clock_covers(e, r->clock, 1u << r->lane) : r->clock < e->base);
 }
@@ -86,7 +86,7 @@ static bool is_value(const struct write_record *r) {
 
 static void report_unfenced(const struct access_site *x, const struct write_record *r,
                             const char *what) {
-  struct sim_site other = site_of_write(x->w->cta, r);
+  struct sim_site other = site_of_write(x->at->cta, r);
   struct memory_site at = memory_of(x);
   warn(x->w, x->op, x->lane, SIM_ASYNC_ORDER, &at, &other,
        "%s shared memory through the async proxy that was written through the generic proxy, "
@@ -101,7 +101,7 @@ uint64_t shadow_async_read(struct warp *w, const struct op *op, unsigned lane,
   char text[64];
   snprintf(text, sizeof text, "%s reads", reader);
   for (unsigned i = 0; i < bytes; i++) {
-    const struct write_record *r = &w->cta->shadow->writes[at->offset + i];
+    const struct write_record *r = &at->cta->shadow->writes[at->offset + i];
     if (is_value(r) && !is_fenced(w, r))
       report_unfenced(&x, r, text);
     uint64_t written = (uint64_t)r->clock << 32 | (r->op << 8 ^ r->warp << 3 ^ r->state);
@@ -117,12 +117,12 @@ uint64_t shadow_async_read(struct warp *w, const struct op *op, unsigned lane,
 
 // ---- bulk copies ----
 
-void shadow_load_begins(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
-                        unsigned bytes) {
-  struct location at = {.space = SIM_SHARED, .offset = offset};
+void shadow_load_begins(struct warp *w, const struct op *op, unsigned lane, struct cta *to,
+                        uint32_t offset, unsigned bytes) {
+  struct location at = {.space = SIM_SHARED, .cta = to, .offset = offset};
   struct access_site x = {w, op, lane, bytes, &at};
   for (uint32_t byte = offset; byte < offset + bytes; byte++) {
-    struct write_record *r = &w->cta->shadow->writes[byte];
+    struct write_record *r = &to->shadow->writes[byte];
     at.offset = byte;
     check_pins(&x, r, byte);
     if (!check_busy(&x, r)) {
@@ -136,9 +136,10 @@ void shadow_load_begins(struct warp *w, const struct op *op, unsigned lane, uint
   }
 }
 
-void shadow_load_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
-                         unsigned bytes, uint32_t undefined_bytes, unsigned agent, uint32_t clock) {
-  struct location at = {.space = SIM_SHARED, .offset = offset};
+void shadow_load_arrives(struct warp *w, const struct op *op, unsigned lane, struct cta *to,
+                         uint32_t offset, unsigned bytes, uint32_t undefined_bytes, unsigned agent,
+                         uint32_t clock) {
+  struct location at = {.space = SIM_SHARED, .cta = to, .offset = offset};
   arrive(&(struct access_site){w, op, lane, bytes, &at}, undefined_bytes, agent, clock, true);
 }
 
@@ -149,7 +150,7 @@ void shadow_store_begins(struct warp *w, uint32_t offset, unsigned bytes) {
 
 void shadow_store_has_read(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                            unsigned bytes) {
-  struct location at = {.space = SIM_SHARED, .offset = offset};
+  struct location at = {.space = SIM_SHARED, .cta = w->cta, .offset = offset};
   struct access_site x = {w, op, lane, bytes, &at};
   for (uint32_t byte = offset; byte < offset + bytes; byte++) {
     w->cta->shadow->writes[byte].pins--;
@@ -161,7 +162,7 @@ void shadow_store_has_read(struct warp *w, const struct op *op, unsigned lane, u
 
 void shadow_mbarrier(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                      bool begins) {
-  struct location at = {.space = SIM_SHARED, .offset = offset};
+  struct location at = {.space = SIM_SHARED, .cta = w->cta, .offset = offset};
   struct access_site x = {w, op, lane, MBARRIER_BYTES, &at};
   for (uint32_t byte = offset; byte < offset + MBARRIER_BYTES; byte++) {
     struct write_record *r = &w->cta->shadow->writes[byte];

@@ -6,17 +6,22 @@
 
 // ---- asynchronous copies and mbarriers ----
 
+const struct warp *warp_of_cluster(const struct cta *c, unsigned id) {
+  return &c->cluster->ctas[id / c->warp_count]->warps[id % c->warp_count];
+}
+
 // A copy that an mbarrier announces has its issuing warp where others count fences.
 struct sim_site site_of_write(const struct cta *c, const struct write_record *r) {
-  unsigned warp = r->warp < c->warp_count ? r->warp : r->proxy_fences;
-  return site_of(&c->warps[warp], &c->warps[warp].program->code.at[r->op], r->lane);
+  unsigned id = r->warp < clock_warps(c) ? r->warp : r->proxy_fences;
+  const struct warp *w = warp_of_cluster(c, id);
+  return site_of(w, &w->program->code.at[r->op], r->lane);
 }
 
 static void report_unawaited(const struct access_site *x, const struct write_record *r) {
-  const struct cta *c = x->w->cta;
+  const struct cta *c = x->at->cta;
   if (has_warned(x->w, x->op, SIM_EARLY_READ))
     return;
-  const struct mbarrier *m = mbarrier_at(c, r->warp - c->warp_count);
+  const struct mbarrier *m = mbarrier_of_agent(c, r->warp);
   struct sim_site other = site_of_write(c, r);
   struct memory_site at = memory_of(x);
   char text[MBARRIER_TEXT];
@@ -24,12 +29,12 @@ static void report_unawaited(const struct access_site *x, const struct write_rec
        "shared 0x%llx is written by the copy of line %u, and the thread has not waited for phase "
        "%u of its mbarrier (%s)",
        (unsigned long long)x->at->offset, other.line, r->clock - 1 - (m->completed - m->phase),
-       mbarrier_text(c, m, text, sizeof text));
+       mbarrier_text(x->w, m, text, sizeof text));
 }
 
 static void report_under_way(const struct access_site *x, const struct write_record *r,
                              uint32_t byte) {
-  const struct cta *c = x->w->cta;
+  const struct cta *c = x->at->cta;
   if (has_warned(x->w, x->op, SIM_EARLY_READ))
     return;
   const struct bulk_copy *load = bulk_of_byte(c, byte, BULK_LOAD);
@@ -39,14 +44,14 @@ static void report_under_way(const struct access_site *x, const struct write_rec
   if (load)
     warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
          "the copy of line %u to shared 0x%x may not have arrived (%s)", other.line, byte,
-         mbarrier_text(c, mbarrier_at(c, load->mbarrier), text, sizeof text));
+         mbarrier_text(x->w, mbarrier_at(c, load->mbarrier), text, sizeof text));
   else
     warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
          "a cp.async to these bytes may not have arrived");
 }
 
 bool check_busy(const struct access_site *x, const struct write_record *r) {
-  const struct cta *c = x->w->cta;
+  const struct cta *c = x->at->cta;
   if (r->state != PENDING && r->state != MBARRIER)
     return false;
   if (r->state == PENDING) {
@@ -64,7 +69,7 @@ bool check_busy(const struct access_site *x, const struct write_record *r) {
 }
 
 void check_pins(const struct access_site *x, const struct write_record *r, uint32_t byte) {
-  const struct bulk_copy *store = r->pins ? bulk_of_byte(x->w->cta, byte, BULK_STORE) : NULL;
+  const struct bulk_copy *store = r->pins ? bulk_of_byte(x->at->cta, byte, BULK_STORE) : NULL;
   if (!store)
     return;
   struct sim_site other = site_of(store->w, store->op, store->lane);
@@ -80,18 +85,20 @@ void check_pins(const struct access_site *x, const struct write_record *r, uint3
 static void report_race(const struct access_site *x, unsigned warp, unsigned lane, uint32_t op,
                         const char *what) {
   const struct op *code = x->w->program->code.at;
-  struct sim_site other = site_of(&x->w->cta->warps[warp], &code[op], lane);
+  struct sim_site other = site_of(warp_of_cluster(x->w->cta, warp), &code[op], lane);
+  char whose[32];
   struct memory_site at = {SIM_SHARED, x->at->offset, x->bytes};
   warn(x->w, x->op, x->lane, SIM_RACE, &at, &other,
-       "%s, and nothing orders them (shared 0x%llx, line %u)", what,
-       (unsigned long long)x->at->offset, other.line);
+       "%s, and nothing orders them (shared 0x%llx%s, line %u)", what,
+       (unsigned long long)x->at->offset, cluster_whose(x->w, x->at->cta, whose, sizeof whose),
+       other.line);
 }
 
 // Whether an access of `warp` at `clock`, by other lanes than this one, is unordered with this one.
 static bool is_unordered(const struct access_site *x, unsigned warp, uint32_t clock,
                          uint32_t lanes) {
   const struct clock_entry *e = &x->w->clock[warp];
-  if (warp != x->w->index)
+  if (warp != x->w->id)
     return !clock_covers(e, clock, lanes);
   return clock >= e->base && (lanes & ~(1u << x->lane));
 }
@@ -99,7 +106,7 @@ static bool is_unordered(const struct access_site *x, unsigned warp, uint32_t cl
 void check_write(const struct access_site *x, const struct write_record *r, bool is_read) {
   if (r->state == UNWRITTEN || !is_unordered(x, r->warp, r->clock, 1u << r->lane))
     return;
-  if (r->warp >= x->w->cta->warp_count)
+  if (r->warp >= clock_warps(x->w->cta))
     report_unawaited(x, r);
   else
     report_race(x, r->warp, r->lane, r->op,
@@ -107,24 +114,31 @@ void check_write(const struct access_site *x, const struct write_record *r, bool
                         : "two writes of different values to the same shared memory");
 }
 
+static void check_read(const struct access_site *x, unsigned warp, const struct read_record *r) {
+  if (!r->clock || !is_unordered(x, warp, r->clock, r->lanes))
+    return;
+  uint32_t others = warp == x->w->id ? r->lanes & ~(1u << x->lane) : r->lanes;
+  report_race(x, warp, (unsigned)__builtin_ctz(others), r->op,
+              "a write here and a read there of the same shared memory");
+}
+
 void check_reads(const struct access_site *x, uint32_t byte) {
-  const struct shadow *s = x->w->cta->shadow;
+  const struct cta *c = x->at->cta;
+  const struct shadow *s = c->shadow;
   const struct read_record *reads = &s->reads[(size_t)byte * s->warps];
-  for (unsigned i = 0; i < x->w->cta->warp_count; i++)
-    if (reads[i].clock && is_unordered(x, i, reads[i].clock, reads[i].lanes)) {
-      uint32_t others = i == x->w->index ? reads[i].lanes & ~(1u << x->lane) : reads[i].lanes;
-      report_race(x, i, (unsigned)__builtin_ctz(others), reads[i].op,
-                  "a write here and a read there of the same shared memory");
-    }
+  for (unsigned i = 0; i < s->warps; i++)
+    check_read(x, c->warps[i].id, &reads[i]);
+  if (s->far)
+    check_read(x, s->far[byte].warp, &s->far[byte].at);
 }
 
 void record_write(const struct access_site *x, struct write_record *r, unsigned state,
                   bool is_atomic) {
   const struct warp *w = x->w;
-  *r = (struct write_record){.clock = w->clock[w->index].clock,
+  *r = (struct write_record){.clock = w->clock[w->id].clock,
                              .op = op_index(w, x->op),
                              .proxy_fences = w->proxy_fences[x->lane],
-                             .warp = w->index,
+                             .warp = w->id,
                              .lane = x->lane,
                              .state = state,
                              .is_atomic = is_atomic,
@@ -132,9 +146,17 @@ void record_write(const struct access_site *x, struct write_record *r, unsigned 
 }
 
 void record_read(const struct access_site *x, uint32_t byte) {
-  const struct shadow *s = x->w->cta->shadow;
-  const struct clock_entry *own = &x->w->clock[x->w->index];
-  struct read_record *read = &s->reads[(size_t)byte * s->warps + x->w->index];
-  uint32_t lanes = read->clock >= own->base ? read->lanes : 0;
-  *read = (struct read_record){own->clock, op_index(x->w, x->op), lanes | 1u << x->lane};
+  const struct warp *w = x->w;
+  struct shadow *s = x->at->cta->shadow;
+  const struct clock_entry *own = &w->clock[w->id];
+  bool is_far = x->at->cta != w->cta;
+  if (is_far && !s->far)
+    s->far = arena_array(w->run->arena, struct far_read, s->bytes + 1);
+  struct read_record *read =
+      is_far ? &s->far[byte].at : &s->reads[(size_t)byte * s->warps + w->index];
+  bool same = !is_far || s->far[byte].warp == w->id;
+  if (is_far)
+    s->far[byte].warp = w->id;
+  uint32_t lanes = same && read->clock >= own->base ? read->lanes : 0;
+  *read = (struct read_record){own->clock, op_index(w, x->op), lanes | 1u << x->lane};
 }

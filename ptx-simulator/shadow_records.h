@@ -4,7 +4,7 @@
 #ifndef TILE_SIMULATOR_SHADOW_RECORDS_H
 #define TILE_SIMULATOR_SHADOW_RECORDS_H
 
-#include "ptx-simulator/decode.h"
+#include "ptx-simulator/cluster.h"
 #include "ptx-simulator/shadow.h"
 
 enum { UNWRITTEN, WRITTEN, UNDEFINED, PENDING, MBARRIER };
@@ -12,20 +12,25 @@ enum { UNWRITTEN, WRITTEN, UNDEFINED, PENDING, MBARRIER };
 struct write_record {
   uint32_t clock, op;
   uint32_t proxy_fences; // that the lane had executed
-  uint32_t warp : 8;     // from the CTA's number of warps on: a copy that an mbarrier announces
+  uint32_t warp : 11;    // of the cluster; behind its warps: a copy that an mbarrier announces
   uint32_t lane : 5;
   uint32_t state : 3;
   uint32_t is_atomic : 1;
   uint32_t is_async : 1; // through the async proxy
-  uint32_t pins : 14;    // bulk stores that may still read the byte
+  uint32_t pins : 11;    // bulk stores that may still read the byte
 };
 struct read_record { // by one warp since its last clock whose base is later
   uint32_t clock, op, lanes;
 };
+struct far_read { // the last one by a warp of another CTA of the cluster
+  uint32_t warp;
+  struct read_record at;
+};
 struct shadow {
   uint32_t bytes, warps, first_clock;
   struct write_record *writes;
-  struct read_record *reads; // [byte][warp]
+  struct read_record *reads; // [byte][warp of the CTA]
+  struct far_read *far;      // [byte]; NULL before the first
 };
 
 struct access_site {
@@ -43,6 +48,8 @@ static inline struct memory_site memory_of(const struct access_site *x) {
   return (struct memory_site){SIM_SHARED, x->at->offset, x->bytes};
 }
 
+// By its number in the clocks.
+const struct warp *warp_of_cluster(const struct cta *c, unsigned id);
 // The thread of a record; of the issue, if it is a copy's.
 struct sim_site site_of_write(const struct cta *c, const struct write_record *r);
 // Reports an access that finds another one there which is not ordered before it.

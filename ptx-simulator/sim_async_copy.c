@@ -100,7 +100,7 @@ static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
     if (arrives) {
       memcpy(w->cta->shared + c->offset, c->data, c->bytes);
       if (w->undefined)
-        shadow_copy_arrives(w, op, c->lane, c->offset, c->bytes, c->undefined_bytes, 0, 0);
+        shadow_copy_arrives(w, op, c->lane, c->offset, c->bytes, c->undefined_bytes, NO_AGENT, 0);
     } else {
       w->copies.at[kept++] = *c;
     }

@@ -14,6 +14,7 @@
 
 struct warp;
 struct op;
+struct cluster;
 
 // ---- programs ----
 
@@ -70,7 +71,14 @@ struct program {
 
 // ---- state ----
 
-enum group_state { GROUP_READY, GROUP_SYNC, GROUP_BARRIER, GROUP_MBARRIER, GROUP_REGISTERS };
+enum group_state {
+  GROUP_READY,
+  GROUP_SYNC,
+  GROUP_BARRIER,
+  GROUP_MBARRIER,
+  GROUP_REGISTERS,
+  GROUP_CLUSTER
+};
 
 struct group {
   uint32_t pc, mask;
@@ -115,6 +123,7 @@ struct warp {
   struct cta *cta;
   const struct program *program;
   unsigned index; // in the CTA
+  unsigned id;    // in the cluster: its entry in the clocks
   uint64_t (*regs)[SIM_LANES];
 
   // The running group; its mask is 0 if none runs. `limit` is the lowest instruction of another
@@ -126,6 +135,9 @@ struct warp {
   uint32_t live, started;        // lanes that have not exited; lanes that exist
   const struct mbarrier *polled; // whose phase a test_wait found incomplete last; NULL: none
   uint64_t streak;               // operations since another group ran
+  // Lanes that have arrived at the barrier of the cluster, in this phase and in the last one, and
+  // not waited.
+  uint32_t cluster_arrived, cluster_passed;
 
   uint8_t *local; // [lane][program->local_bytes]
   VEC(struct pending_copy) copies;
@@ -173,12 +185,21 @@ struct barrier {
 
 enum { BARRIER_COUNT = 16, MAX_WARPS = 32 };
 
+// An access of a warp to the shared memory of another CTA.
+struct far_touch {
+  uint32_t clock, op, lane;
+};
+
 struct cta {
   struct run *run;
+  struct cluster *cluster;
+  unsigned rank; // in the cluster
   unsigned id[3];
   uint32_t number; // in the grid
   uint8_t *shared;
   struct shadow *shadow; // with `check`
+  struct far_touch
+      *touched; // with `check`: [warp of the cluster]: its last access, from another CTA
   struct warp *warps;
   unsigned warp_count, alive;
   struct barrier barriers[BARRIER_COUNT];
@@ -189,12 +210,12 @@ struct cta {
   struct register_pool *registers;
   uint64_t instructions;
   struct arena *arena; // of everything above
-  bool done;
 };
 
 struct run {
   const struct sim_launch *launch;
   const struct program *program;
+  unsigned cluster[3]; // CTAs in each dimension
   struct arena *arena;
   struct sim_buffer *buffers; // by address
   size_t buffer_count, last_buffer;
@@ -269,7 +290,8 @@ const char *shared_name(const struct run *r, uint32_t offset, char *ret, size_t 
 
 struct location {
   uint8_t *bytes;
-  enum sim_space space; // never generic
+  enum sim_space space; // never generic, nor shared::cluster
+  struct cta *cta;      // of shared memory
   uint64_t offset;      // shared, local (of the lane), param; the address of global memory
   const struct sim_buffer *buffer; // of global memory
 };
@@ -333,8 +355,8 @@ void spread_undefined(struct warp *w, const struct op *op, uint32_t lanes, const
 void barrier_start(struct cta *c, struct barrier *b);
 // Releases the warps at barriers that are complete now. Called when a warp arrives or ends.
 void barriers_update(struct cta *c);
-// Nothing in the CTA can go on: a violation that says who waits for what (deadlock.c).
-void report_deadlock(struct cta *c);
+// Nothing in the cluster can go on: a violation that says who waits for what (deadlock.c).
+void report_deadlock(struct cluster *k);
 void copies_drop(struct warp *w, uint32_t lanes); // drops those of lanes that exit
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: a window of resident CTAs, whose warps run in slices of random length. A finished CTA
-// is replaced by the next one; if all resident CTAs wait, the window grows.
+// Launches: a window of resident clusters, whose warps run in slices of random length. A finished
+// cluster is replaced by the next one; if all resident ones wait, the window grows.
 #include "ptx-simulator/bulk_copy.h"
+#include "ptx-simulator/cluster.h"
 #include "ptx-simulator/global.h"
 #include "ptx-simulator/register_pool.h"
 #include "ptx-simulator/shadow.h"
@@ -10,149 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RESIDENT = 4, MAX_RESIDENT = 1024, PATIENCE = 1 << 18, UNWRITTEN_BYTE = 0xa5 };
+enum { RESIDENT = 4, MAX_RESIDENT = 1024, PATIENCE = 1 << 18 };
 
-// ---- CTAs ----
-
-static void create_warp(struct run *r, struct cta *c, unsigned index) {
-  const struct program *p = r->program;
-  struct warp *w = &c->warps[index];
-  *w = (struct warp){.run = r, .cta = c, .program = p, .index = index};
-  w->regs = arena_alloc(r->arena, (size_t)(p->slot_count + 1) * sizeof *w->regs, 64);
-  w->local = arena_alloc(r->arena, (size_t)p->local_bytes * SIM_LANES + 16, 16);
-  for (unsigned i = p->register_count; i < p->slot_count; i++)
-    for (unsigned lane = 0; lane < SIM_LANES; lane++)
-      w->regs[i][lane] = p->constants[i - p->register_count];
-  if (!r->check)
-    return;
-  w->undefined = arena_array(r->arena, uint32_t, p->slot_count + 1);
-  w->undefined_bytes = arena_alloc(r->arena, (size_t)(p->slot_count + 1) * SIM_LANES, 16);
-  w->origin = arena_array(r->arena, const struct op *, p->slot_count + 1);
-  w->local_shadow = arena_alloc(r->arena, (size_t)p->local_bytes * SIM_LANES + 16, 16);
-  w->clock = arena_array(r->arena, struct clock_entry, clock_count(c));
-  w->fence_clock = arena_array(r->arena, struct clock_entry, clock_count(c));
-  w->touched = arena_array(r->arena, const struct op *, p->wgmma_registers + 1);
-  w->unwritten = arena_array(r->arena, uint64_t *, p->code.len + 1);
-  w->events = arena_array(r->arena, uint32_t, p->code.len + 1);
-}
-
-static struct cta *create_cta(struct run *r, unsigned warps) {
-  struct cta *c = arena_new(r->arena, struct cta);
-  c->run = r;
-  c->arena = r->arena;
-  c->warp_count = warps;
-  c->shared = arena_alloc(r->arena, r->shared_bytes + 64, 64);
-  c->warps = arena_array(r->arena, struct warp, warps);
-  for (unsigned i = 0; i < warps; i++)
-    create_warp(r, c, i);
-  if (r->check) {
-    c->shadow = shadow_create(r->arena, r->shared_bytes, warps);
-    for (unsigned i = 0; i < BARRIER_COUNT; i++)
-      c->barriers[i] =
-          (struct barrier){.clock = arena_array(r->arena, struct clock_entry, clock_count(c)),
-                           .arrivals = arena_array(r->arena, uint32_t, warps),
-                           .last_arrivals = arena_array(r->arena, uint32_t, warps)};
-  }
-  return c;
-}
-
-static uint64_t special_value(const struct warp *w, enum special id, unsigned lane) {
-  const struct sim_launch *l = w->run->launch;
-  const struct cta *c = w->cta;
-  unsigned thread = w->index * SIM_LANES + lane;
-  uint32_t bit = 1u << lane;
-  switch (id) {
-  case SPECIAL_TID_X: return thread % l->block[0];
-  case SPECIAL_TID_Y: return thread / l->block[0] % l->block[1];
-  case SPECIAL_TID_Z: return thread / l->block[0] / l->block[1];
-  case SPECIAL_NTID_X: return l->block[0];
-  case SPECIAL_NTID_Y: return l->block[1];
-  case SPECIAL_NTID_Z: return l->block[2];
-  case SPECIAL_CLUSTERID_X:
-  case SPECIAL_CTAID_X: return c->id[0];
-  case SPECIAL_CLUSTERID_Y:
-  case SPECIAL_CTAID_Y: return c->id[1];
-  case SPECIAL_CLUSTERID_Z:
-  case SPECIAL_CTAID_Z: return c->id[2];
-  case SPECIAL_NCLUSTERID_X:
-  case SPECIAL_NCTAID_X: return l->grid[0];
-  case SPECIAL_NCLUSTERID_Y:
-  case SPECIAL_NCTAID_Y: return l->grid[1];
-  case SPECIAL_NCLUSTERID_Z:
-  case SPECIAL_NCTAID_Z: return l->grid[2];
-  case SPECIAL_CLUSTER_NCTAID_X:
-  case SPECIAL_CLUSTER_NCTAID_Y:
-  case SPECIAL_CLUSTER_NCTAID_Z:
-  case SPECIAL_CLUSTER_NCTARANK:
-  case SPECIAL_NSMID: return 1;
-  case SPECIAL_LANEID: return lane;
-  case SPECIAL_WARPID: return w->index;
-  case SPECIAL_NWARPID: return c->warp_count;
-  case SPECIAL_LANEMASK_EQ: return bit;
-  case SPECIAL_LANEMASK_LE: return bit | (bit - 1);
-  case SPECIAL_LANEMASK_LT: return bit - 1;
-  case SPECIAL_LANEMASK_GE: return ~(bit - 1);
-  case SPECIAL_LANEMASK_GT: return ~(bit | (bit - 1));
-  case SPECIAL_DYNAMIC_SMEM_SIZE: return l->dynamic_shared_bytes;
-  case SPECIAL_TOTAL_SMEM_SIZE: return w->run->shared_bytes;
-  default: return 0;
-  }
-}
-
-static void start_warp(struct warp *w) {
-  const struct program *p = w->program;
-  const struct sim_launch *l = w->run->launch;
-  unsigned threads = l->block[0] * l->block[1] * l->block[2] - w->index * SIM_LANES;
-  w->pc = p->entry;
-  w->started = w->live = w->mask = threads >= SIM_LANES ? ~0u : (1u << threads) - 1;
-  w->limit = UINT32_MAX;
-  w->other_count = 0;
-  w->copies.len = w->products.len = 0;
-  w->product_commits = 0;
-  w->idle_chains = NULL;
-  w->streak = 0;
-  w->polled = NULL;
-  w->is_fenced = false;
-  memset(w->commits, 0, sizeof w->commits);
-  memset(w->bulk_commits, 0, sizeof w->bulk_commits);
-  memset(w->regs, UNWRITTEN_BYTE, p->register_count * sizeof *w->regs);
-  memset(w->local, UNWRITTEN_BYTE, (size_t)p->local_bytes * SIM_LANES);
-  for (size_t i = 0; i < p->special_count; i++)
-    for (unsigned lane = 0; lane < SIM_LANES; lane++)
-      w->regs[p->specials[i].slot][lane] = (uint32_t)special_value(w, p->specials[i].id, lane);
-  if (!w->undefined)
-    return;
-  memset(w->undefined, 0xff, p->register_count * sizeof *w->undefined);
-  memset(w->undefined_bytes, 0xff, (size_t)p->register_count * SIM_LANES);
-  memset(w->origin, 0, p->register_count * sizeof *w->origin);
-  memset(w->local_shadow, 0, (size_t)p->local_bytes * SIM_LANES);
-  memset(w->touched, 0, p->wgmma_registers * sizeof *w->touched);
-  global_start_warp(w);
-}
-
-static void start_cta(struct run *r, struct cta *c, uint64_t number) {
-  const unsigned *grid = r->launch->grid;
-  c->id[0] = (unsigned)(number % grid[0]);
-  c->id[1] = (unsigned)(number / grid[0] % grid[1]);
-  c->id[2] = (unsigned)(number / grid[0] / grid[1]);
-  c->number = (uint32_t)number;
-  c->alive = c->warp_count;
-  c->instructions = 0;
-  c->done = false;
-  memset(c->shared, UNWRITTEN_BYTE, r->shared_bytes);
-  for (unsigned i = 0; i < c->warp_count; i++)
-    start_warp(&c->warps[i]);
-  for (unsigned i = 0; i < BARRIER_COUNT; i++)
-    barrier_start(c, &c->barriers[i]);
-  mbarriers_start(c);
-  bulk_start(c);
-  registers_start(c);
-  if (c->shadow)
-    shadow_start(c);
-}
+// ---- clusters ----
 
 // Runs one slice of one warp. Slices are short or long: ordering errors show in either.
-static void step_cta(struct run *r, struct cta *c) {
+// False: none can go on.
+static bool step_cta(struct run *r, struct cta *c) {
   bulk_step(c, false);
   unsigned runnable[MAX_WARPS], count = 0;
   for (unsigned i = 0; i < c->warp_count; i++) {
@@ -167,17 +32,27 @@ static void step_cta(struct run *r, struct cta *c) {
     if (w->live && !waits)
       warp_report_stuck(w);
   }
-  if (r->failed)
-    return;
-  if (count == 0) {
-    if (c->alive == 0)
-      c->done = true;
-    else if (!bulk_step(c, true))
-      report_deadlock(c);
-    return;
-  }
+  if (r->failed || count == 0)
+    return r->failed;
   uint64_t dice = run_random(r);
   warp_run(&c->warps[runnable[dice % count]], (uint64_t)1 << (dice >> 32) % 14);
+  return true;
+}
+
+// One slice of one CTA; if none can go on, a copy that was late.
+static void step_cluster(struct run *r, struct cluster *k) {
+  unsigned first = k->count > 1 ? (unsigned)(run_random(r) % k->count) : 0, alive = 0;
+  for (unsigned i = 0; i < k->count; i++)
+    if (step_cta(r, k->ctas[(first + i) % k->count]))
+      return;
+  for (unsigned i = 0; i < k->count; i++)
+    alive += k->ctas[i]->alive;
+  k->done = alive == 0;
+  for (unsigned i = 0; i < k->count && !k->done; i++)
+    if (bulk_step(k->ctas[(first + i) % k->count], true))
+      return;
+  if (!k->done)
+    report_deadlock(k);
 }
 
 // ---- grids ----
@@ -193,14 +68,16 @@ static struct warp *running_warp(const struct cta *c) {
   return first;
 }
 
-static void report_limit(struct run *r, struct cta *c) {
-  struct warp *w = running_warp(c);
+static void report_limit(struct run *r, const struct cluster *k) {
+  struct warp *w = NULL;
+  for (unsigned i = 0; i < k->count && !w; i++)
+    w = running_warp(k->ctas[i]);
   char text[MBARRIER_TEXT] = "";
   if (!w)
     return;
   uint32_t mask = w->mask ? w->mask : w->others[0].mask, pc = w->mask ? w->pc : w->others[0].pc;
   if (w->polled)
-    mbarrier_text(c, w->polled, text, sizeof text);
+    mbarrier_text(w, w->polled, text, sizeof text);
   fault(w, &w->program->code.at[pc], (unsigned)__builtin_ctz(mask), SIM_TOO_LONG, NULL,
         "the launch did not end within %llu instructions%s%s",
         (unsigned long long)r->launch->instruction_limit, w->polled ? "; the warp polls " : "",
@@ -209,32 +86,33 @@ static void report_limit(struct run *r, struct cta *c) {
 
 static void run_grid(struct run *r, unsigned warps) {
   const unsigned *grid = r->launch->grid;
-  uint64_t next = 0, total = (uint64_t)grid[0] * grid[1] * grid[2];
-  struct cta **resident = arena_array(r->arena, struct cta *, MAX_RESIDENT);
-  unsigned count = 0, window = RESIDENT;
+  unsigned size = r->cluster[0] * r->cluster[1] * r->cluster[2];
+  uint64_t next = 0, total = (uint64_t)grid[0] * grid[1] * grid[2] / size;
+  struct cluster **resident = arena_array(r->arena, struct cluster *, MAX_RESIDENT);
+  unsigned count = 0, window = size < RESIDENT ? RESIDENT / size : 1;
   uint64_t patience = PATIENCE, last = 0;
   while (!r->failed) {
     while (count < window && next < total) {
       if (!resident[count])
-        resident[count] = create_cta(r, warps);
-      start_cta(r, resident[count++], next++);
+        resident[count] = cluster_create(r, warps);
+      cluster_begin(resident[count++], r, next++);
     }
     if (count == 0)
       return;
     unsigned chosen = (unsigned)(run_random(r) % count);
-    struct cta *c = resident[chosen];
-    step_cta(r, c);
-    if (c->done) { // the next CTA reuses its memory
+    struct cluster *k = resident[chosen];
+    step_cluster(r, k);
+    if (k->done) { // the next cluster reuses its memory
       resident[chosen] = resident[--count];
-      resident[count] = c;
+      resident[count] = k;
       last = r->instructions;
-    } else if (r->instructions - last > patience && window < MAX_RESIDENT && next < total) {
+    } else if (r->instructions - last > patience && window * size < MAX_RESIDENT && next < total) {
       window++;
       last = r->instructions;
     }
     if (r->launch->instruction_limit && r->instructions >= r->launch->instruction_limit &&
         !r->failed && count > 0)
-      report_limit(r, resident[0]->alive ? resident[0] : c);
+      report_limit(r, resident[0]->done ? k : resident[0]);
   }
 }
 
@@ -265,6 +143,29 @@ static bool check_block(const struct sim_launch *l, struct sim_report *report) {
     return invalid(report, "a block of %u threads is too large", (unsigned)threads);
   if (l->dynamic_shared_bytes > (1 << 20))
     return invalid(report, "more than 1 MiB of shared memory");
+  return true;
+}
+
+// The shape of clusters: what the launch and the kernel say.
+static bool check_cluster(struct run *r, struct sim_report *report) {
+  const struct sim_launch *l = r->launch;
+  unsigned size = 1;
+  for (unsigned i = 0; i < 3; i++) {
+    unsigned required = l->kernel->required_cluster[i],
+             n = l->cluster[i] ? l->cluster[i] : required;
+    r->cluster[i] = n ? n : 1;
+    if (required && r->cluster[i] != required)
+      return invalid(report, "the kernel requires clusters of %u x %u x %u CTAs",
+                     l->kernel->required_cluster[0], l->kernel->required_cluster[1],
+                     l->kernel->required_cluster[2]);
+    if (r->cluster[i] > MAX_CLUSTER || (size *= r->cluster[i]) > MAX_CLUSTER)
+      return invalid(report, "a cluster of more than %d CTAs", MAX_CLUSTER);
+    if (l->grid[i] % r->cluster[i])
+      return invalid(report,
+                     "a grid of %u CTAs in dimension %u, which is no multiple of the %u of "
+                     "a cluster",
+                     l->grid[i], i, r->cluster[i]);
+  }
   return true;
 }
 
@@ -304,7 +205,7 @@ static void gather_params(struct run *r) {
 
 static enum sim_status run_launch(struct run *r, struct sim_report *report) {
   const struct sim_launch *l = r->launch;
-  if (!check_block(l, report) || !gather_buffers(r, report))
+  if (!check_block(l, report) || !check_cluster(r, report) || !gather_buffers(r, report))
     return SIM_INVALID;
   gather_params(r);
   if (r->check)

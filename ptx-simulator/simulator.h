@@ -38,6 +38,7 @@ struct sim_kernel {
   unsigned local_bytes;         // per thread
   unsigned required_block[3];   // .reqntid; 0 when there is none
   unsigned largest_block[3];    // .maxntid; 0 when there is none
+  unsigned required_cluster[3]; // .reqnctapercluster; 0 when there is none
   unsigned max_registers;       // .maxnreg; 0 when there is none
   unsigned instruction_count, register_count;
 };
@@ -116,9 +117,10 @@ enum sim_kind {
   SIM_DEADLOCK,      // all remaining threads wait at barriers
   SIM_BAD_BARRIER,   // an invalid or contradictory barrier number or thread count
   SIM_BAD_MBARRIER,  // a misused mbarrier: the text has its address, phase and what is pending
-  SIM_BAD_STATE,     // any other operand that the PTX ISA does not allow
-  SIM_TRAP,          // trap, or a failed assertion, which the text names
-  SIM_TOO_LONG,      // the instruction limit was reached
+  SIM_BAD_CLUSTER, // a misused cluster: its barrier, or memory of a CTA that has ended, or may have
+  SIM_BAD_STATE,   // any other operand that the PTX ISA does not allow
+  SIM_TRAP,        // trap, or a failed assertion, which the text names
+  SIM_TOO_LONG,    // the instruction limit was reached
   // With `check` only; the launch continues. One violation per instruction and kind.
   SIM_UNINITIALISED, // an undefined value decides an address or a branch, or is stored
                      // to global memory; `other` is where it was read first, and the address | that
@@ -137,7 +139,8 @@ enum sim_space {
   SIM_SHARED,
   SIM_LOCAL,
   SIM_PARAM,
-  SIM_CONST
+  SIM_CONST,
+  SIM_SHARED_CLUSTER, // in PTX only: violations have SIM_SHARED
 };
 
 // A thread at an instruction.
@@ -187,6 +190,7 @@ void sim_copy_written(const struct sim_buffer *b, size_t at, const struct sim_bu
 struct sim_launch {
   const struct sim_kernel *kernel;
   unsigned grid[3], block[3];
+  unsigned cluster[3]; // CTAs that run together; 0: 1, or what the kernel requires
   size_t dynamic_shared_bytes;
   const void *const *values; // one per parameter, of the parameter's size
   const struct sim_buffer *buffers;

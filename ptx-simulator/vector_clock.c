@@ -2,9 +2,13 @@
 // Vector clocks of warps (vector_clock.h).
 #include "ptx-simulator/vector_clock.h"
 
-#include "ptx-simulator/sim_machine.h"
+#include "ptx-simulator/cluster.h"
 
-unsigned clock_count(const struct cta *c) { return c->warp_count + MAX_MBARRIERS; }
+unsigned clock_warps(const struct cta *c) { return c->cluster->count * c->warp_count; }
+
+unsigned clock_count(const struct cta *c) {
+  return clock_warps(c) + c->cluster->count * MAX_MBARRIERS;
+}
 
 bool clock_covers(const struct clock_entry *e, uint32_t clock, uint32_t lanes) {
   return clock < e->base || (clock <= e->clock && !(lanes & ~e->lanes));
@@ -24,10 +28,17 @@ void clock_join(struct clock_entry *to, const struct clock_entry *from, unsigned
       to[i] = joined(to[i], from[i]);
 }
 
-void clock_acquire(struct warp *w, const struct clock_entry *from) {
-  const struct clock_entry *back = &from[w->index];
-  struct clock_entry *own = &w->clock[w->index], kept = *own;
-  clock_join(w->clock, from, clock_count(w->cta));
+void clock_acquire(struct warp *w, const struct clock_entry *from, bool cluster) {
+  const struct cta *c = w->cta;
+  const struct clock_entry *back = &from[w->id];
+  struct clock_entry *own = &w->clock[w->id], kept = *own;
+  if (cluster) {
+    clock_join(w->clock, from, clock_count(c));
+  } else {
+    unsigned first = c->rank * c->warp_count, agents = clock_warps(c) + c->rank * MAX_MBARRIERS;
+    clock_join(w->clock + first, from + first, c->warp_count);
+    clock_join(w->clock + agents, from + agents, MAX_MBARRIERS);
+  }
   *own = kept;
   // All its lanes have arrived: what they did before is ordered between them, too.
   if (back->clock && !(w->live & ~back->lanes) && back->clock + 1 > own->base)
@@ -35,7 +46,7 @@ void clock_acquire(struct warp *w, const struct clock_entry *from) {
 }
 
 void clock_release(struct warp *w, uint32_t lanes, struct clock_entry *to) {
-  struct clock_entry *own = &w->clock[w->index];
+  struct clock_entry *own = &w->clock[w->id];
   uint32_t all = own->lanes;
   own->lanes = (w->live & ~lanes) ? lanes : ~0u;
   clock_join(to, w->clock, clock_count(w->cta));
@@ -44,13 +55,13 @@ void clock_release(struct warp *w, uint32_t lanes, struct clock_entry *to) {
 
 void clock_advance(struct warp *w) {
   if (w->clock)
-    w->clock[w->index].clock++;
+    w->clock[w->id].clock++;
 }
 
 void clock_converge(struct warp *w) {
   if (!w->clock)
     return;
-  struct clock_entry *own = &w->clock[w->index];
+  struct clock_entry *own = &w->clock[w->id];
   own->clock++;
   own->base = own->clock;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector clocks: what of other warps' accesses is ordered before a warp's next ones (as in
-// FastTrack, Flanagan and Freund, PLDI 2009). A clock has an entry for each warp of the CTA, then
-// one for each mbarrier, whose clock counts its phases.
+// FastTrack, Flanagan and Freund, PLDI 2009). A clock has an entry for each warp of the cluster,
+// then one for each mbarrier of its CTAs, whose clock counts its phases.
 //
 // A barrier orders all lanes of a warp, an arrival at an mbarrier only the lane that arrives: an
 // entry says for which lanes it holds. When arrivals of several lanes are joined, the entry may
@@ -17,6 +17,7 @@
 
 struct warp;
 struct cta;
+struct cluster;
 
 // Covers accesses at clocks below `base`, and those up to `clock` by one of `lanes`. The entry of a
 // warp itself has its present clock, and the first one since all its lanes were ordered.
@@ -26,14 +27,15 @@ struct clock_entry {
 
 enum { MAX_MBARRIERS = 64 };
 
-// Entries of the CTA's clocks.
+// Entries of the clocks in a cluster; those of warps come first.
 unsigned clock_count(const struct cta *c);
+unsigned clock_warps(const struct cta *c);
 // Whether accesses at `clock` by all of `lanes` are covered.
 bool clock_covers(const struct clock_entry *e, uint32_t clock, uint32_t lanes);
 // to := what either of them covers
 void clock_join(struct clock_entry *to, const struct clock_entry *from, unsigned count);
-// The warp's next accesses come after what `from` covers.
-void clock_acquire(struct warp *w, const struct clock_entry *from);
+// The warp's next accesses come after what `from` covers; without `cluster`: of its own CTA.
+void clock_acquire(struct warp *w, const struct clock_entry *from, bool cluster);
 // Orders what these lanes did so far before what acquires `to`.
 void clock_release(struct warp *w, uint32_t lanes, struct clock_entry *to);
 // What the warp does from now on comes after a release. Does nothing without clocks.

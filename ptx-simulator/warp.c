@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warps: which lanes run next, where they converge, and when they end.
-#include "ptx-simulator/decode.h"
+#include "ptx-simulator/cluster.h"
 #include "ptx-simulator/wgmma_fence.h"
 
 #include <assert.h>
@@ -240,6 +240,7 @@ void warp_exit_lanes(struct warp *w, uint32_t lanes) {
     w->cta->alive--;
     barriers_update(w->cta);
   }
+  cluster_update(w->cta->cluster);
 }
 
 void warp_report_stuck(struct warp *w) {

@@ -79,7 +79,8 @@ struct cuda_launch_attribute {
   int id; // enum CUDA_LAUNCH_...
   int zero;
   union {
-    int is_allowed; // CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION
+    int is_allowed;      // CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION
+    unsigned cluster[3]; // CUDA_LAUNCH_CLUSTER
     uint64_t bytes[8];
   } value;
 };
@@ -135,7 +136,12 @@ enum {
   CUDA_DEVICE_CAPABILITY_MINOR = 76,
   CUDA_DEVICE_SHARED_OPTIN = 97,
 };
-enum { CUDA_FUNCTION_LOCAL_BYTES = 3, CUDA_FUNCTION_REGISTERS = 4, CUDA_FUNCTION_MAX_SHARED = 8 };
+enum {
+  CUDA_FUNCTION_LOCAL_BYTES = 3,
+  CUDA_FUNCTION_REGISTERS = 4,
+  CUDA_FUNCTION_MAX_SHARED = 8,
+  CUDA_FUNCTION_LARGE_CLUSTERS = 14 // of more CTAs than every GPU has
+};
 enum {
   CUDA_JIT_INFO_LOG = 3,
   CUDA_JIT_INFO_LOG_BYTES = 4,
@@ -149,7 +155,7 @@ enum { CUDA_CAPTURE_RELAXED = 2 }; // of cuThreadExchangeStreamCaptureMode
 enum { CUDA_LINK_PTX = 1 };        // of cuLinkAddData
 // Of cuLaunchKernelEx: the kernel may begin before the kernel in front of it in the stream has
 // ended; its griddepcontrol.wait waits for that.
-enum { CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
+enum { CUDA_LAUNCH_CLUSTER = 4, CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
 // The first driver whose stream captures keep that order as an edge of the graph.
 enum { CUDA_PROGRAMMATIC_EDGES = 12030 };
 enum {

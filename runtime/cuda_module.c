@@ -34,12 +34,15 @@ static tile_status refuse_serialised(const char *log) {
 
 // A kernel that uses more than 48 KB of dynamic shared memory must raise its limit first.
 #define SHARED_WITHOUT_ASKING (48u << 10)
+enum { PORTABLE_CTAS = 8 }; // of a cluster: CUDA Programming Guide, "Thread Block Clusters"
 
 static tile_status prepare_function(struct cuda_device *c, struct module *m) {
   CUDA_TRY(&c->api, module_function, (&m->function, m->handle, m->info->name));
   if (m->info->shared_bytes > SHARED_WITHOUT_ASKING)
     CUDA_TRY(&c->api, function_set,
              (m->function, CUDA_FUNCTION_MAX_SHARED, (int)m->info->shared_bytes));
+  if (m->info->num_ctas > PORTABLE_CTAS)
+    CUDA_TRY(&c->api, function_set, (m->function, CUDA_FUNCTION_LARGE_CLUSTERS, 1));
   return TILE_OK;
 }
 
@@ -166,17 +169,34 @@ static bool is_early(const struct launch_request *l) {
   return l->m->info->launch_pdl && cuda_of(l->m->device)->has_pdl && !(l->flags & LAUNCH_IN_ORDER);
 }
 
-// Programmatic stream serialization: the kernel may begin while the one in front of it runs.
-static int launch_early(const struct launch_request *l, void **params) {
-  struct cuda_launch_attribute attribute = {.id = CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION,
-                                            .value.is_allowed = 1};
+// Without the driver's call, clusters are left out: kernels work without, too.
+static unsigned cluster_of(const struct launch_request *l) {
+  const struct cuda_device *c = cuda_of(l->m->device);
+  return c->api.launch_ex ? kernel_info_cluster(l->m->info, l->grid.x) : 1;
+}
+
+static bool has_attributes(const struct launch_request *l) {
+  return is_early(l) || cluster_of(l) > 1;
+}
+
+// Programmatic stream serialization: the kernel may begin while the one in front of it runs; and
+// clusters.
+static int launch_with_attributes(const struct launch_request *l, void **params) {
+  struct cuda_launch_attribute attributes[2];
+  unsigned n = 0;
+  if (is_early(l))
+    attributes[n++] = (struct cuda_launch_attribute){.id = CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION,
+                                                     .value.is_allowed = 1};
+  if (cluster_of(l) > 1)
+    attributes[n++] = (struct cuda_launch_attribute){.id = CUDA_LAUNCH_CLUSTER,
+                                                     .value.cluster = {cluster_of(l), 1, 1}};
   const struct cuda_launch_config config = {
       .grid = {l->grid.x, l->grid.y, l->grid.z},
       .block = {kernel_info_threads(l->m->info), 1, 1},
       .shared_bytes = l->m->info->shared_bytes,
       .stream = l->stream,
-      .attributes = &attribute,
-      .attribute_count = 1,
+      .attributes = attributes,
+      .attribute_count = n,
   };
   return cuda_of(l->m->device)->api.launch_ex(&config, l->m->function, params, NULL);
 }
@@ -187,8 +207,8 @@ static int launch_function(const struct launch_request *l, void *const *values) 
   const struct kernel_info *info = l->m->info;
   void **params;
   memcpy(&params, &values, sizeof params);
-  if (is_early(l))
-    return launch_early(l, params);
+  if (has_attributes(l))
+    return launch_with_attributes(l, params);
   return c->api.launch(l->m->function, l->grid.x, l->grid.y, l->grid.z, kernel_info_threads(info),
                        1, 1, info->shared_bytes, l->stream, params, NULL);
 }
@@ -229,7 +249,7 @@ tile_status cuda_launch(struct module *m, void *stream, tile_grid g, void *const
     return s;
   if (result == 0)
     return TILE_OK;
-  s = cuda_failure(&c->api, is_early(&l) ? CUDA_CALL_launch_ex : CUDA_CALL_launch, result);
+  s = cuda_failure(&c->api, has_attributes(&l) ? CUDA_CALL_launch_ex : CUDA_CALL_launch, result);
   return status_set(s, "launch of `%s`: %s", info->name, tile_error_message());
 }
 

@@ -80,6 +80,7 @@ struct pack_code {
   uint32_t registers, spill_stores; // PACK_UNKNOWN
   uint32_t producer_warps;
   bool launch_pdl;
+  uint32_t num_ctas;
   const char *maps; // as JSON; NULL: none
   struct str bytes; // PTX without its final NUL
 };

@@ -10,8 +10,9 @@
 #define PACK_MAGIC "TILEPACK"
 
 enum {
-  // 1: no code has tensor maps or producer warps; 2: no parameter is a tensor descriptor, and no code
-  // has launch_pdl
+  // 1: no code has tensor maps or producer warps; 2: no parameter is a tensor descriptor, and no
+  // code
+  // has launch_pdl or clusters
   PACK_VERSION = 3,
   PACK_ALIGN = 64,
   PACK_MAX_PARAMS = 256, // of one kernel
@@ -103,7 +104,11 @@ enum {
 
 enum pack_format { PACK_PTX = 1, PACK_CUBIN = 2 };
 
-enum pack_code_flags { PACK_LAUNCH_PDL = 1 }; // kernel_info.launch_pdl
+enum pack_code_flags {
+  PACK_LAUNCH_PDL = 1,    // kernel_info.launch_pdl
+  PACK_CLUSTER_SHIFT = 1, // from this bit on: the logarithm of kernel_info.num_ctas; 0: no clusters
+  PACK_MAX_FLAGS = PACK_LAUNCH_PDL | 4 << PACK_CLUSTER_SHIFT,
+};
 
 #define PACK_UNKNOWN 0xffffffffu
 

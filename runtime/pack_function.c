@@ -197,6 +197,7 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
   tile_status s = pack_code(p, index, &code, &size);
   if (s != TILE_OK)
     return status_set(TILE_IO_ERROR, "function `%s`: %s", f->name, tile_error_message());
+  uint32_t log2 = pack_u16(c + PACK_CODE_FLAGS) >> PACK_CLUSTER_SHIFT;
   v->info = (struct kernel_info){
       .name = pack_text(p, pack_u32(c + PACK_CODE_SYMBOL)),
       .target = pack_text(p, pack_u32(c + PACK_CODE_TARGET)),
@@ -204,6 +205,7 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
       .shared_bytes = pack_u32(c + PACK_CODE_SHARED),
       .producer_warps = pack_u16(c + PACK_CODE_PRODUCERS),
       .launch_pdl = pack_u16(c + PACK_CODE_FLAGS) & PACK_LAUNCH_PDL,
+      .num_ctas = log2 ? 1u << log2 : 0,
   };
   if (!take_params(f, v))
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);

@@ -120,7 +120,7 @@ static bool check_code(const struct tile_pack *p, uint32_t i, uint64_t *end) {
       pack_u32(e + PACK_CODE_CAPABILITY) > 9999 || !is_text(p, e + PACK_CODE_MAPS) ||
       (p->version == 1 && pack_u64(e + PACK_CODE_MAPS) != 0) ||
       (p->version < 3 && pack_u16(e + PACK_CODE_FLAGS) != 0) ||
-      pack_u16(e + PACK_CODE_FLAGS) > PACK_LAUNCH_PDL || pack_u16(e + PACK_CODE_PRODUCERS) > 32 ||
+      pack_u16(e + PACK_CODE_FLAGS) > PACK_MAX_FLAGS || pack_u16(e + PACK_CODE_PRODUCERS) > 32 ||
       pack_u32(e + PACK_CODE_SHARED) > INT32_MAX || offset != begin || size == 0 ||
       offset > p->size || size > p->size - offset)
     return false;

@@ -61,11 +61,12 @@ static void add_code(struct writer *w, const struct pack_code *c) {
   put_u32(b, c->spill_stores);
   if (c->maps || c->producer_warps)
     need_version(w, 2);
-  if (c->launch_pdl)
+  if (c->launch_pdl || c->num_ctas)
     need_version(w, PACK_VERSION);
   put_u32(b, c->maps ? text(w, c->maps) : 0);
   put_u16(b, c->producer_warps);
-  put_u16(b, c->launch_pdl ? PACK_LAUNCH_PDL : 0);
+  uint32_t log2 = c->num_ctas ? (uint32_t)__builtin_ctz(c->num_ctas) : 0;
+  put_u16(b, (uint16_t)((c->launch_pdl ? PACK_LAUNCH_PDL : 0) | log2 << PACK_CLUSTER_SHIFT));
   put_zeros(&w->codes, aligned(w->codes.len) - w->codes.len);
   size_t at = w->codes.len;
   strbuf_put(&w->codes, c->bytes.ptr, c->bytes.len);

@@ -26,7 +26,7 @@ struct aot_function {
   const char *kernel; // in the source
   struct span at;     // location of the option that named it
   VEC(struct lang_binding) bindings;
-  uint32_t num_warps, num_stages, max_registers; // 0: default
+  uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: default
   enum warp_specialize warp_specialize;
   const struct lang_param *declared;
   size_t declared_count;

@@ -7,13 +7,14 @@
 static struct tune_setting *given_of(struct aot *a, const struct aot_function *f,
                                      size_t *ret_count) {
   struct arena *arena = a->tool->arena;
-  struct tune_setting *s = arena_array(arena, struct tune_setting, f->bindings.len + 4);
+  struct tune_setting *s = arena_array(arena, struct tune_setting, f->bindings.len + 5);
   const struct {
     const char *name;
     uint32_t value;
   } options[] = {{"num_warps", f->num_warps},
                  {"num_stages", f->num_stages},
-                 {"max_registers", f->max_registers}};
+                 {"max_registers", f->max_registers},
+                 {"num_ctas", f->num_ctas}};
   size_t n = 0;
   for (size_t i = 0; i < f->bindings.len; i++)
     if (f->bindings.at[i].kind == BIND_CONSTANT)
@@ -77,6 +78,7 @@ static bool take(struct aot *a, const struct tunings *ts, struct aot_function *f
                         &(struct tunings_target){.num_warps = &f->num_warps,
                                                  .num_stages = &f->num_stages,
                                                  .max_registers = &f->max_registers,
+                                                 .num_ctas = &f->num_ctas,
                                                  .warp_specialize = &f->warp_specialize,
                                                  .user = f,
                                                  .set_constant = bind}));

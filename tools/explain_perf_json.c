@@ -97,7 +97,7 @@ static void write_warps(const struct perf_report *r, struct json_writer *w) {
   number(w, "producer", g->producer);
   json_end_object(w);
   text(w, "persistent_loop", r->persistent.location);
-  number(w, "cluster", 1);
+  number(w, "cluster", r->p.cluster);
   json_end_object(w);
 }
 

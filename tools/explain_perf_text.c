@@ -154,7 +154,10 @@ static void print_warps(const struct perf_report *r, struct strbuf *out) {
                   r->persistent.location);
   else
     strbuf_puts(out, "  no loop over tiles: the kernel is not persistent\n");
-  strbuf_puts(out, "  clusters: none\n");
+  if (r->p.cluster > 1)
+    strbuf_printf(out, "  clusters: %u programs, which load common blocks once\n", r->p.cluster);
+  else
+    strbuf_puts(out, "  clusters: none\n");
 }
 
 static void print_limits(const struct program_limits *l, struct strbuf *out) {

@@ -78,6 +78,7 @@ static bool add_codes(struct packing *pk, const struct graph_kernel *k, uint32_t
                           .shared_bytes = r.info.shared_bytes,
                           .producer_warps = r.info.producer_warps,
                           .launch_pdl = r.info.launch_pdl,
+                          .num_ctas = r.info.num_ctas,
                           .maps = kernel_maps_text(a, &r.info),
                           .registers = PACK_UNKNOWN,
                           .spill_stores = PACK_UNKNOWN,

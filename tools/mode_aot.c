@@ -33,6 +33,8 @@ static void write_code(const struct aot_code *c, struct json_writer *w) {
   json_key(w, "shared_bytes"), json_int(w, c->code.shared_bytes);
   if (c->info.producer_warps)
     json_key(w, "producer_warps"), json_int(w, c->info.producer_warps);
+  if (c->info.num_ctas)
+    json_key(w, "num_ctas"), json_int(w, c->info.num_ctas);
   if (c->info.launch_pdl)
     json_key(w, "launch_pdl"), json_bool(w, true);
   if (c->info.map_count)

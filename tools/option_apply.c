@@ -115,6 +115,7 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_NUM_WARPS] = option_apply_number,
     [OPTION_NUM_STAGES] = option_apply_number,
     [OPTION_MAX_REGISTERS] = option_apply_number,
+    [OPTION_NUM_CTAS] = option_apply_number,
     [OPTION_REPEATS] = option_apply_number,
     [OPTION_CANDIDATES] = option_apply_number,
     [OPTION_BYTES] = option_apply_number,

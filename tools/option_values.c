@@ -100,6 +100,7 @@ bool option_apply_number(struct tool *t, const struct given *g) {
   uint64_t limit = g->id == OPTION_NUM_WARPS       ? 32
                    : g->id == OPTION_NUM_STAGES    ? 16
                    : g->id == OPTION_MAX_REGISTERS ? 255
+                   : g->id == OPTION_NUM_CTAS      ? 16
                    : g->id == OPTION_BYTES         ? INT64_MAX
                                                    : 1000000;
   if (!number(t, g, limit, &n))
@@ -117,6 +118,12 @@ bool option_apply_number(struct tool *t, const struct given *g) {
       return option_usage(t, g->where, E0702, "`--max-registers` must be at least 16",
                           "a thread needs that many for addresses alone");
     t->o.max_registers = (uint32_t)n;
+    break;
+  case OPTION_NUM_CTAS:
+    if (!is_pow2(n))
+      return option_usage(t, g->where, E0702, "`--num-ctas` must be a power of two",
+                          "use 1, 2, 4, 8 or 16");
+    t->o.num_ctas = (uint32_t)n;
     break;
   case OPTION_REPEATS: t->o.repeats = n; break;
   case OPTION_CANDIDATES: t->o.candidates = (uint32_t)n; break;

@@ -84,8 +84,8 @@ struct options {
   struct str signature, grid;
   struct span signature_at, grid_at;
   bool no_tunings;
-  struct word tuned_for;                         // value.ptr NULL: not given
-  uint32_t num_warps, num_stages, max_registers; // 0: default
+  struct word tuned_for;                                   // value.ptr NULL: not given
+  uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: default
   enum warp_specialize warp_specialize;
   enum emit_kind emit;
   bool emit_given;

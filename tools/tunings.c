@@ -23,7 +23,8 @@ size_t tunings_options(struct tool *t, struct tune_setting ret[TUNINGS_OPTIONS])
     uint32_t value;
   } options[] = {{"num_warps", t->o.num_warps},
                  {"num_stages", t->o.num_stages},
-                 {"max_registers", t->o.max_registers}};
+                 {"max_registers", t->o.max_registers},
+                 {"num_ctas", t->o.num_ctas}};
   size_t n = 0;
   for (size_t i = 0; i < COUNT_OF(options); i++)
     if (options[i].value)
@@ -342,6 +343,8 @@ bool tunings_apply(struct tool *t, const struct tuned *tuned, const struct tunin
       ok = set_option(t, tuned, s, 16, to->num_stages);
     else if (strcmp(s->name, "max_registers") == 0)
       ok = set_option(t, tuned, s, 255, to->max_registers);
+    else if (strcmp(s->name, "num_ctas") == 0)
+      ok = set_option(t, tuned, s, 16, to->num_ctas);
     else if (strcmp(s->name, "warp_specialize") == 0)
       ok = set_choice(t, tuned, s, to->warp_specialize);
     else if (!tune_setting_find(q->given, q->given_count, s->name))
@@ -417,5 +420,5 @@ bool tunings_for_compilation(struct tool *t, struct compile_request *r) {
   }
   return tunings_apply(t, &tuned, &q,
                        &(struct tunings_target){&r->num_warps, &r->num_stages, &r->max_registers,
-                                                &r->warp_specialize, r, bind});
+                                                &r->num_ctas, &r->warp_specialize, r, bind});
 }

@@ -43,6 +43,10 @@ enum warp_specialize tune_config_specialize(const struct tune_space *s, size_t c
   return text && warp_specialize_of(str_from(text), &w) ? w : WARP_SPECIALIZE_AUTO;
 }
 
+uint32_t tune_config_ctas(const struct tune_space *s, size_t config) {
+  return number(s, config, "num_ctas");
+}
+
 void tune_config_print(const struct tune_space *s, size_t config, struct strbuf *out) {
   for (size_t i = 0; i < s->dim_count; i++)
     strbuf_printf(out, "%s%s=%s", i > 0 ? ", " : "", s->dims[i].name,

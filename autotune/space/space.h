@@ -19,6 +19,7 @@ enum tune_dim_kind {
   TUNE_WARPS,
   TUNE_STAGES,
   TUNE_REGISTERS,
+  TUNE_CTAS,
   TUNE_SPECIALIZE // values "auto", "on", "off"
 };
 
@@ -83,6 +84,7 @@ const char *tune_config_value(const struct tune_space *s, size_t config, const c
 uint32_t tune_config_warps(const struct tune_space *s, size_t config);     // 0: default
 uint32_t tune_config_stages(const struct tune_space *s, size_t config);    // 0: default
 uint32_t tune_config_registers(const struct tune_space *s, size_t config); // 0: no bound
+uint32_t tune_config_ctas(const struct tune_space *s, size_t config);
 enum warp_specialize tune_config_specialize(const struct tune_space *s, size_t config);
 // Appends "BLOCK=128, num_warps=4": the canonical spelling, used in reports and files.
 void tune_config_print(const struct tune_space *s, size_t config, struct strbuf *out);

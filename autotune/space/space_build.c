@@ -21,6 +21,7 @@ struct space_builder space_begin(struct arena *a, struct diag_engine *diag,
 static const char *const option_names[] = {[TUNE_WARPS] = "num_warps",
                                            [TUNE_STAGES] = "num_stages",
                                            [TUNE_REGISTERS] = "max_registers",
+                                           [TUNE_CTAS] = "num_ctas",
                                            [TUNE_SPECIALIZE] = "warp_specialize"};
 
 // What a name refers to; a parameter of the kernel takes precedence over an option.
@@ -69,7 +70,7 @@ bool space_dim(struct space_builder *b, struct span at, struct str name, size_t 
     struct diag *d = diag_error(b->diag, at, E0728, "`%s` is a run-time parameter", resolved);
     diag_help(d,
               "what may be chosen are compile-time parameters (`%s: constexpr`), num_warps, "
-              "num_stages, max_registers and warp_specialize",
+              "num_stages, max_registers, num_ctas and warp_specialize",
               resolved);
     return false;
   }
@@ -108,6 +109,8 @@ static const char *option_fault(enum tune_dim_kind kind, struct str text) {
   case TUNE_STAGES: return n >= 1 && n <= 16 ? NULL : "it is a number from 1 to 16";
   case TUNE_REGISTERS:
     return n == 0 || (n >= 16 && n <= 255) ? NULL : "it is a number from 16 to 255, or 0: no bound";
+  case TUNE_CTAS:
+    return n >= 1 && n <= 16 && is_pow2((uint64_t)n) ? NULL : "it is 1, 2, 4, 8 or 16";
   case TUNE_SPECIALIZE:
     return warp_specialize_of(text, &choice) && str_is(text, warp_specialize_name(choice))
                ? NULL
@@ -149,6 +152,7 @@ const char *space_default(const struct space_builder *b, const struct tune_dim *
   case TUNE_WARPS: return "4";
   case TUNE_STAGES: return "3";
   case TUNE_REGISTERS: return "0";
+  case TUNE_CTAS: return "1";
   case TUNE_SPECIALIZE: return warp_specialize_name(WARP_SPECIALIZE_AUTO);
   case TUNE_CONSTANT: break;
   }

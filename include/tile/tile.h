@@ -79,6 +79,10 @@ TILE_API tile_status tile_kernel_set_tuple(tile_kernel *kernel, const char *name
  * more CTAs per multiprocessor; too few spill. 0, the default: no limit. The CPU device ignores
  * it. */
 TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned max_registers);
+/* Programs of a cluster on sm_90 and newer (Triton's num_ctas): 1, 2, 4, 8 or 16 neighbours along
+ * the grid's first dimension, which load blocks once that all of them read. Results do not depend
+ * on it. */
+TILE_API tile_status tile_kernel_set_num_ctas(tile_kernel *kernel, unsigned num_ctas);
 /* Whether warps of their own load blocks of tensor descriptors (sm_90a): "auto", the default: where
  * that is possible, except in loops with `tl.range(warp_specialize=False)`; "on": in these loops
  * too; "off": nowhere, all warps load by pointers. Ignored by other targets. TILE_INVALID_ARGUMENT:

@@ -102,6 +102,7 @@ void jit_job_put(const struct jit_job *q, struct strbuf *out) {
   wire_put(out, r->num_warps);
   wire_put(out, r->num_stages);
   wire_put(out, r->max_registers);
+  wire_put(out, r->num_ctas);
   wire_put(out, r->warp_specialize);
   wire_put(out, r->launch_pdl);
   wire_put(out, r->emit);
@@ -137,6 +138,7 @@ bool jit_job_get(struct arena *a, struct str bytes, struct jit_job *ret) {
   to->num_warps = (uint32_t)wire_get(&r);
   to->num_stages = (uint32_t)wire_get(&r);
   to->max_registers = (uint32_t)wire_get(&r);
+  to->num_ctas = (uint32_t)wire_get(&r);
   to->warp_specialize = (enum warp_specialize)wire_get(&r);
   to->launch_pdl = wire_get(&r) != 0;
   to->emit = (enum emit_kind)wire_get(&r);

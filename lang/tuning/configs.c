@@ -58,11 +58,10 @@ static bool specializes(struct eval *e, struct operand x, enum warp_specialize *
 // Launch options may be given among the parameters.
 static bool launch_option(struct eval *e, const char *name, struct operand v, struct lang_config *c,
                           bool *ret_ok) {
-  uint32_t ignored;
   uint32_t *to = strcmp(name, "num_warps") == 0    ? &c->num_warps
                  : strcmp(name, "num_stages") == 0 ? &c->num_stages
                  : strcmp(name, "maxnreg") == 0    ? &c->max_registers
-                 : strcmp(name, "num_ctas") == 0   ? &ignored
+                 : strcmp(name, "num_ctas") == 0   ? &c->num_ctas
                                                    : NULL;
   bool is_choice = strcmp(name, "warp_specialize") == 0;
   if (is_choice)
@@ -115,7 +114,7 @@ static bool read_config(struct reader *r, struct value v, struct span at, struct
   const struct value *f = v.tuple.list ? v.tuple.list->at : v.tuple.at;
   const struct host_config *said = &r->purpose.configs.at[f[HOST_CONFIG_NUMBER].i];
   struct span s = said->span;
-  uint32_t warps, stages;
+  uint32_t warps, stages, ctas;
   *ret = (struct lang_config){.span = s};
   if (!positive(e, (struct operand){f[HOST_CONFIG_WARPS], s}, "num_warps", &warps) ||
       !positive(e, (struct operand){f[HOST_CONFIG_STAGES], s}, "num_stages", &stages))
@@ -123,6 +122,9 @@ static bool read_config(struct reader *r, struct value v, struct span at, struct
   if (f[HOST_CONFIG_REGISTERS].kind != VALUE_NONE &&
       !positive(e, (struct operand){f[HOST_CONFIG_REGISTERS], s}, "maxnreg", &ret->max_registers))
     return false;
+  if (!positive(e, (struct operand){f[HOST_CONFIG_CTAS], s}, "num_ctas", &ctas))
+    return false;
+  ret->num_ctas = ctas > 1 ? ctas : 0;
   ret->num_warps = said->has_warps || warps != 4 ? warps : 0;
   ret->num_stages = said->has_stages || stages != 3 ? stages : 0;
   if (f[HOST_CONFIG_PRE_HOOK].kind != VALUE_NONE)

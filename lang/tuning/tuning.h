@@ -14,7 +14,7 @@ struct lang_setting {
 struct lang_config {
   struct lang_setting *settings;
   size_t setting_count;
-  uint32_t num_warps, num_stages, max_registers; // 0: not given
+  uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: not given
   enum warp_specialize warp_specialize;
   struct span span;
 };
@@ -64,7 +64,7 @@ bool lang_prune(struct arena *a, struct diag_engine *diag, const struct lang_tun
 struct lang_defaults {
   struct lang_setting *settings;
   size_t setting_count;
-  uint32_t num_warps, num_stages, max_registers; // 0: no value, or already given
+  uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: no value, or already given
   enum warp_specialize warp_specialize;
 };
 // Constants, arguments (lang_known) and the numbers of warps and stages (0: not given) are given.

@@ -56,6 +56,10 @@ static void check_role(struct protocol *p, MlirOperation op, enum op_id id) {
     if (role != ROLE_ALL || !mlirBlockEqual(mlirOperationGetBlock(op), func_entry(p->function)))
       protocol_violation(p, op, "is not executed once by all threads");
     break;
+  case OP_GPU_CLUSTER_BARRIER:
+    if (role != ROLE_ALL || !mlirBlockEqual(mlirOperationGetBlock(op), func_entry(p->function)))
+      protocol_violation(p, op, "is not executed once by all threads");
+    break;
   case OP_GPU_RING_EMPTY:
   case OP_GPU_MAP_COPY:
     if (role != ROLE_LEADER)
@@ -91,6 +95,8 @@ static void see_ring_op(struct protocol *p, MlirOperation op, enum op_id id, Mli
   if (!mlirValueEqual(r->barriers, barriers) || r->slots != op_attr_int(op, "slots", 1))
     protocol_violation(p, op, "has other mbarriers or slots than the first op of ring %lld",
                        (long long)r->number);
+  if (id == OP_GPU_RING_INIT)
+    r->ctas = op_attr_int(op, "ctas", 0);
   if (id == OP_GPU_RING_INIT && r->inits++)
     protocol_violation(p, op, "is the second of ring %lld", (long long)r->number);
   if (id != OP_GPU_RING_INIT && !r->inits && mlirOperationEqual(op, r->first))
@@ -169,6 +175,7 @@ static void check_function(struct protocol *p) {
   for (unsigned i = 0; i < p->store_count; i++)
     check_end(p, p->stores[i], p->store_ops[i], "a buffer");
   protocol_check_registers(p);
+  protocol_check_clusters(p);
   if (!p->ring_count && !p->store_count)
     return;
   protocol_check_producer(p);

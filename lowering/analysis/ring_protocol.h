@@ -13,6 +13,8 @@
 //   positions  both sides advance equally often: in loops and branches with equal bounds
 //   stores     the buffer of a map_store is not written before a map_wait, and, where the barriers
 //              are there, a barrier; and a barrier is between a write and the map_store
+//   clusters   CTAs that share copies meet behind the inits of their rings, and before one of them
+//              ends; each copies an equal part of the rows
 //   registers  the shares of setmaxnreg are those that the CTA has
 //
 // PTX ISA: "mbarrier", "cp.async.bulk.tensor", "wgmma", "setmaxnreg".

@@ -14,6 +14,7 @@ enum protocol_role { ROLE_ALL, ROLE_PRODUCER, ROLE_LEADER, ROLE_COMPUTING };
 
 struct protocol_ring {
   int64_t number, slots;
+  int64_t ctas; // that share copies to it; 0: none do
   MlirValue barriers;
   MlirValue buffers[PROTOCOL_BUFFERS]; // local_allocs that its copies fill
   unsigned buffer_count;
@@ -49,5 +50,6 @@ void protocol_check_producer(struct protocol *p);
 void protocol_check_positions(struct protocol *p);
 void protocol_check_readers(struct protocol *p); // and stores
 void protocol_check_registers(struct protocol *p);
+void protocol_check_clusters(struct protocol *p);
 
 #endif

@@ -37,6 +37,7 @@ struct performance {
   uint64_t bytes_read, bytes_written;
   uint32_t producer_warps; // that only copy, beside those that compute
   struct warp_registers registers;
+  uint32_t cluster;              // programs of a cluster; 1: none
   MlirOperation persistent_loop; // over tiles; null: none
   bool in_loop;                  // the bytes are those of one trip of some loop
 };

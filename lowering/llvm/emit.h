@@ -174,19 +174,27 @@ struct target_hooks {
   void (*async_commit)(struct emitter *e);
   void (*async_wait)(struct emitter *e, unsigned pending); // groups that may be in flight
   // Rings, where the target has_tma. Addresses in shared memory are i32.
-  void (*mbarrier_init)(struct emitter *e, LLVMValueRef at, unsigned arrivals); // by one thread
+  void (*mbarrier_init)(struct emitter *e, LLVMValueRef at, LLVMValueRef arrivals); // by one thread
   void (*mbarriers_ready)(struct emitter *e); // all threads of the CTA see them
-  void (*mbarrier_wait)(struct emitter *e, LLVMValueRef at, LLVMValueRef parity);
-  void (*mbarrier_arrive)(struct emitter *e, LLVMValueRef at, LLVMValueRef pred); // by the warp
+  // cluster: for what threads of other CTAs of the cluster did before their arrivals, too.
+  void (*mbarrier_wait)(struct emitter *e, LLVMValueRef at, LLVMValueRef parity, bool cluster);
+  // By the warp, of the lanes whose predicate is true; cta: at the mbarrier of that CTA of the
+  // cluster, NULL: at its own.
+  void (*mbarrier_arrive)(struct emitter *e, LLVMValueRef at, LLVMValueRef pred, LLVMValueRef cta);
   void (*mbarrier_expect)(struct emitter *e, LLVMValueRef at, unsigned bytes);
-  // A box of the map at `coords` (outermost dimension first) to `to`, counted by an mbarrier.
+  // A box of the map at `coords` (outermost dimension first) to `to`, counted by an mbarrier; ctas:
+  // to the first so many CTAs of the cluster, 0: to its own.
   void (*map_copy)(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
-                   unsigned rank, const LLVMValueRef *coords);
+                   unsigned rank, const LLVMValueRef *coords, unsigned ctas);
   // The reverse, from `from`, as a group of its own of the executing thread; and the wait until all
   // groups of the thread have been read.
   void (*map_store)(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
                     const LLVMValueRef *coords);
   void (*map_wait)(struct emitter *e);
+  // The number of this CTA in its cluster, and of the CTAs of that; all their threads meet.
+  LLVMValueRef (*cluster_rank)(struct emitter *e);
+  LLVMValueRef (*cluster_size)(struct emitter *e);
+  void (*cluster_barrier)(struct emitter *e);
   void (*set_registers)(struct emitter *e, unsigned count, bool grows);
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,

@@ -17,6 +17,8 @@ struct ring_positions {
   int64_t number;
   struct position put, get;
   LLVMValueRef released, held; // the slot to release next; slots read and not released
+  uint32_t ctas;               // that share copies to the ring; 0: none do
+  LLVMValueRef shares;         // i1: do they?
   struct ring_positions *next;
 };
 
@@ -87,13 +89,29 @@ static void advance(struct emitter *e, const struct ring *r, const struct positi
 
 // ---- ops ----
 
+// The CTAs share copies if all of them are in step, and if the launch has clusters.
+static LLVMValueRef shares(struct emitter *e, MlirOperation op, uint32_t ctas) {
+  LLVMValueRef size = e->target->hooks->cluster_size(e);
+  LLVMValueRef whole = LLVMBuildICmp(e->b, LLVMIntEQ, size, const_i32(e, ctas), "");
+  if (mlirOperationGetNumOperands(op) < 2)
+    return whole;
+  return LLVMBuildAnd(e->b, whole, operand_of(e, op, 1)->at[0], "");
+}
+
 static void init(struct emitter *e, MlirOperation op) {
   struct ring r = ring_of(e, op, 0);
+  LLVMValueRef readers = const_i32(e, e->num_warps);
+  r.at->ctas = (uint32_t)op_attr_int(op, "ctas", 0);
+  if (r.at->ctas) {
+    r.at->shares = shares(e, op, r.at->ctas);
+    readers =
+        LLVMBuildSelect(e->b, r.at->shares, const_i32(e, e->num_warps * r.at->ctas), readers, "");
+  }
   struct branch br =
       branch_begin(e, LLVMBuildICmp(e->b, LLVMIntEQ, e->thread_id, const_i32(e, 0), ""));
   for (uint32_t i = 0; i < r.slots; i++) {
-    e->target->hooks->mbarrier_init(e, full(e, &r, const_i32(e, i)), 1);
-    e->target->hooks->mbarrier_init(e, empty(e, &r, const_i32(e, i)), e->num_warps);
+    e->target->hooks->mbarrier_init(e, full(e, &r, const_i32(e, i)), const_i32(e, 1));
+    e->target->hooks->mbarrier_init(e, empty(e, &r, const_i32(e, i)), readers);
   }
   branch_end(e, &br);
   e->target->hooks->mbarriers_ready(e);
@@ -103,7 +121,7 @@ static void wait_empty(struct emitter *e, MlirOperation op) {
   struct ring r = ring_of(e, op, 0);
   LLVMValueRef slot = read_variable(e, r.at->put.slot), parity = read_variable(e, r.at->put.parity);
   LLVMValueRef before = LLVMBuildXor(e->b, parity, const_i32(e, 1), "");
-  e->target->hooks->mbarrier_wait(e, empty(e, &r, slot), before);
+  e->target->hooks->mbarrier_wait(e, empty(e, &r, slot), before, r.at->ctas > 0);
   e->target->hooks->mbarrier_expect(e, full(e, &r, slot), (unsigned)op_attr_int(op, "bytes", 0));
   advance(e, &r, &r.at->put, slot, parity);
   result_of(e, op, 0)->at[0] = slot;
@@ -112,11 +130,24 @@ static void wait_empty(struct emitter *e, MlirOperation op) {
 static void wait_full(struct emitter *e, MlirOperation op) {
   struct ring r = ring_of(e, op, 0);
   LLVMValueRef slot = read_variable(e, r.at->get.slot), parity = read_variable(e, r.at->get.parity);
-  e->target->hooks->mbarrier_wait(e, full(e, &r, slot), parity);
+  e->target->hooks->mbarrier_wait(e, full(e, &r, slot), parity, false);
   advance(e, &r, &r.at->get, slot, parity);
   LLVMValueRef held = read_variable(e, r.at->held);
   LLVMBuildStore(e->b, LLVMBuildAdd(e->b, held, const_i32(e, 1), ""), r.at->held);
   result_of(e, op, 0)->at[0] = slot;
+}
+
+// The warp arrives at the slot's mbarrier; if CTAs share copies, lane i at that of CTA i.
+static void arrive_empty(struct emitter *e, const struct ring *r, LLVMValueRef slot,
+                         LLVMValueRef any) {
+  LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, e->lane, const_i32(e, 0), ""), cta = NULL;
+  if (r->at->ctas) {
+    LLVMValueRef each = LLVMBuildICmp(e->b, LLVMIntULT, e->lane, const_i32(e, r->at->ctas), "");
+    first = LLVMBuildSelect(e->b, r->at->shares, each, first, "");
+    cta = LLVMBuildSelect(e->b, r->at->shares, e->lane, e->target->hooks->cluster_rank(e), "");
+  }
+  LLVMValueRef pred = LLVMBuildAnd(e->b, any, first, "");
+  e->target->hooks->mbarrier_arrive(e, empty(e, r, slot), pred, cta);
 }
 
 // An iteration reads one slot, so at most one is above `keep`.
@@ -125,18 +156,18 @@ static void release(struct emitter *e, MlirOperation op) {
   LLVMValueRef slot = read_variable(e, r.at->released), held = read_variable(e, r.at->held), wraps;
   LLVMValueRef keep = const_i32(e, (uint32_t)op_attr_int(op, "keep", 0));
   LLVMValueRef any = LLVMBuildICmp(e->b, LLVMIntUGT, held, keep, "");
-  LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, e->lane, const_i32(e, 0), "");
-  e->target->hooks->mbarrier_arrive(e, empty(e, &r, slot), LLVMBuildAnd(e->b, any, first, ""));
+  arrive_empty(e, &r, slot, any);
   LLVMValueRef next = after(e, &r, slot, &wraps);
   LLVMBuildStore(e->b, LLVMBuildSelect(e->b, any, next, slot, ""), r.at->released);
   LLVMBuildStore(e->b, LLVMBuildSub(e->b, held, LLVMBuildZExt(e->b, any, e->i32, ""), ""),
                  r.at->held);
 }
 
-// The boxes of a block: its inner dimension in parts of one swizzle each, rows together
+// The boxes of a block, a matrix: its inner dimension in parts of one swizzle each, rows together
 // (layouts/shared.c).
 struct boxes {
   uint32_t map, rank, count, width; // width: elements of a row
+  uint32_t row_axis;                // dimension of the map
   uint32_t rows, row_bytes, bytes;  // of the block's part of that width
   LLVMValueRef coords[KERNEL_MAP_RANK], buffer;
 };
@@ -145,16 +176,14 @@ static struct boxes boxes_of(struct emitter *e, MlirOperation op, intptr_t first
   struct boxes x = {.map = (uint32_t)op_attr_int(op, "map", 0)};
   const struct kernel_map *map = &e->info->maps[x.map];
   MlirType tile = memdesc_tile(e->c, operand_type(op, 0));
-  uint32_t inner = map->rank - 1;
   x.rank = map->rank;
-  x.width = map->box[inner];
-  x.count = (uint32_t)(tensor_dim(tile, inner) + x.width - 1) / x.width;
+  x.width = map->box[map->rank - 1];
+  x.row_axis = kernel_map_rows(map);
+  x.count = (uint32_t)(tensor_dim(tile, 1) + x.width - 1) / x.width;
   x.buffer = shared_address(e, operand_of(e, op, 0)->at[0]);
   for (uint32_t i = 0; i < map->rank; i++)
     x.coords[i] = operand_of(e, op, first_offset + (intptr_t)i)->at[0];
-  x.rows = 1;
-  for (uint32_t i = 0; i < inner; i++)
-    x.rows *= (uint32_t)tensor_dim(tile, i);
+  x.rows = (uint32_t)tensor_dim(tile, 0);
   x.row_bytes = x.width * dtype_bytes(map->dtype);
   x.bytes = x.rows * x.row_bytes;
   return x;
@@ -170,14 +199,45 @@ static LLVMValueRef box_buffer(struct emitter *e, const struct boxes *x, uint32_
   return LLVMBuildAdd(e->b, x->buffer, const_i32(e, k * x->bytes), "");
 }
 
+// Rows from part * box_rows on, those of one box; ctas: to so many CTAs.
+static void copy_rows(struct emitter *e, const struct boxes *x, LLVMValueRef mbarrier,
+                      LLVMValueRef part, uint32_t box_rows, unsigned ctas) {
+  LLVMValueRef at[KERNEL_MAP_RANK], row = LLVMBuildMul(e->b, part, const_i32(e, box_rows), "");
+  LLVMValueRef distance = LLVMBuildMul(e->b, row, const_i32(e, x->row_bytes), "");
+  for (uint32_t k = 0; k < x->count; k++) {
+    box_coords(e, x, k, at);
+    at[x->row_axis] = LLVMBuildAdd(e->b, at[x->rank - 2], row, "");
+    LLVMValueRef to = LLVMBuildAdd(e->b, box_buffer(e, x, k), distance, "");
+    e->target->hooks->map_copy(e, e->maps[x->map], to, mbarrier, x->rank, at, ctas);
+  }
+}
+
+// Each CTA of the cluster copies one part of the rows to all of them; or all parts to itself.
+static void copy_shared(struct emitter *e, const struct ring *r, const struct boxes *x,
+                        LLVMValueRef mbarrier, uint32_t ctas) {
+  LLVMValueRef alone = LLVMBuildNot(e->b, r->at->shares, "");
+  uint32_t rows = x->rows / ctas;
+  struct branch br = branch_begin(e, r->at->shares);
+  copy_rows(e, x, mbarrier, e->target->hooks->cluster_rank(e), rows, ctas);
+  branch_end(e, &br);
+  br = branch_begin(e, alone);
+  for (uint32_t i = 0; i < ctas; i++)
+    copy_rows(e, x, mbarrier, const_i32(e, i), rows, 0);
+  branch_end(e, &br);
+}
+
 static void copy(struct emitter *e, MlirOperation op) {
   struct ring r = ring_of(e, op, 1);
   struct boxes x = boxes_of(e, op, 3);
   LLVMValueRef coords[KERNEL_MAP_RANK], mbarrier = full(e, &r, operand_of(e, op, 2)->at[0]);
-  for (uint32_t k = 0; k < x.count; k++) {
+  uint32_t ctas = (uint32_t)op_attr_int(op, "ctas", 0);
+  for (uint32_t k = 0; k < x.count && !ctas; k++) {
     box_coords(e, &x, k, coords);
-    e->target->hooks->map_copy(e, e->maps[x.map], box_buffer(e, &x, k), mbarrier, x.rank, coords);
+    e->target->hooks->map_copy(e, e->maps[x.map], box_buffer(e, &x, k), mbarrier, x.rank, coords,
+                               0);
   }
+  if (ctas)
+    copy_shared(e, &r, &x, mbarrier, ctas);
 }
 
 // ---- stores ----
@@ -202,7 +262,7 @@ static void store_rows(struct emitter *e, const struct boxes *x, uint32_t warps,
   for (uint32_t k = 0; k < x->count; k++) {
     box_coords(e, x, k, at);
     if (warps)
-      at[x->rank - 2] = LLVMBuildAdd(e->b, at[x->rank - 2], row, "");
+      at[x->row_axis] = LLVMBuildAdd(e->b, at[x->row_axis], row, "");
     LLVMValueRef distance = LLVMBuildMul(e->b, row, const_i32(e, x->row_bytes), "");
     LLVMValueRef from = LLVMBuildAdd(e->b, box_buffer(e, x, k), distance, "");
     e->target->hooks->map_store(e, e->maps[x->map], from, x->rank, at);
@@ -243,6 +303,7 @@ bool emit_ring(struct emitter *e, MlirOperation op) {
                                     op_attr_bool(op, "grows"));
     break;
   case OP_GPU_RING_INIT: init(e, op); break;
+  case OP_GPU_CLUSTER_BARRIER: e->target->hooks->cluster_barrier(e); break;
   case OP_GPU_RING_EMPTY: wait_empty(e, op); break;
   case OP_GPU_RING_FULL: wait_full(e, op); break;
   case OP_GPU_RING_RELEASE: release(e, op); break;

@@ -26,6 +26,7 @@
 #include "lowering/pass.h"
 #include "lowering/passes/clone_ops.h"
 #include "lowering/passes/map_stores.h"
+#include "lowering/passes/specialize_warps_clusters.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
 #include "lowering/plan/register_shares.h"
@@ -46,6 +47,7 @@ struct ring {
 struct ring_load {
   MlirOperation op, copy;
   uint32_t map;
+  int32_t ctas; // that share it; 0: none do
 };
 
 struct state {
@@ -54,12 +56,14 @@ struct state {
   MlirOperation module, kernel;
   VEC(MlirOperation) loads, copies; // in program order
   uint32_t *load_maps;              // [load]
+  int32_t *load_ctas;               // [load]: how many CTAs share it; 0: none do
   struct ring_sites sites;
   struct ring *rings; // [sites.ring_count]
   struct map_stores stores;
   uint32_t store_bytes; // at least
   struct register_shares shares;
   struct kernel_map *maps; // of the loads and stores
+  struct cluster_loads clusters;
 };
 
 static bool collect(MlirOperation op, void *user) {
@@ -85,17 +89,17 @@ static uint64_t tile_bytes(struct state *s, MlirOperation load) {
   return (uint64_t)tensor_numel(t) * type_bits(s->c, element_type(t)) / 8;
 }
 
-// The most slots of rings of products: a block that no product reads has one slot.
+// The most slots of rings that run ahead; the others have one.
 static unsigned most_slots(struct state *s) {
-  uint64_t products = ring_sites_slot_bytes(s->c, &s->sites, true);
-  uint64_t others = s->store_bytes + ring_sites_slot_bytes(s->c, &s->sites, false);
+  uint64_t products = ring_sites_slot_bytes(s->c, &s->sites, false);
+  uint64_t others = s->store_bytes + ring_sites_slot_bytes(s->c, &s->sites, true);
   return ring_slots_that_fit(s->p->target, products, (uint32_t)others);
 }
 
 // As many slots as the loop has stages, and as shared memory has room for.
 static int32_t slots_for(struct state *s, const struct ring_site *site) {
   bool asked;
-  if (mlirOperationIsNull(site->product))
+  if (site->is_held)
     return 1;
   MlirOperation loop = op_loop_around(s->c, site->loads[0]); // null: it had one iteration
   unsigned stages = mlirOperationIsNull(loop) ? LEAST_RING_SLOTS
@@ -132,9 +136,11 @@ static void take_maps(struct state *s) {
 }
 
 // The map with the box and the swizzle of the buffer: rows of one swizzle.
-static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout) {
+static uint32_t map_for(struct state *s, MlirOperation load, MlirAttribute layout, int32_t ctas) {
   const struct encoding *e = encoding_of_attr(s->c, layout);
   struct kernel_map map = s->maps[op_attr_int(load, "map", 0)];
+  if (ctas)
+    map.box[kernel_map_rows(&map)] /= (uint32_t)ctas;
   return map_for_buffer(s->c, s->module, map, e);
 }
 
@@ -162,7 +168,7 @@ static size_t load_index(struct state *s, MlirOperation load) {
 
 static struct ring_load load_of(struct state *s, const struct ring_site *site, unsigned i) {
   size_t k = load_index(s, site->loads[i]);
-  return (struct ring_load){site->loads[i], s->copies.at[k], s->load_maps[k]};
+  return (struct ring_load){site->loads[i], s->copies.at[k], s->load_maps[k], s->load_ctas[k]};
 }
 
 // Buffers of the ring for the loads of its first site, whose layouts the others take over.
@@ -178,19 +184,51 @@ static void open_ring(struct state *s, struct builder *b, const struct ring_site
   }
 }
 
+// The CTAs of a cluster fill a ring in step, or each for itself: they share loads of a ring only if
+// they share one of each of its sites.
+static void share_ring(struct state *s, unsigned ring) {
+  bool all = true, any = false;
+  for (size_t i = 0; i < s->sites.at.len; i++) {
+    const struct ring_site *site = &s->sites.at.at[i];
+    bool shares = false;
+    for (unsigned k = 0; k < site->count && site->ring == ring; k++)
+      shares |= s->load_ctas[load_index(s, site->loads[k])] > 0;
+    all &= site->ring != ring || shares;
+    any |= shares;
+  }
+  if (all && any)
+    s->rings[ring].ref.ctas = (int32_t)s->clusters.share.ctas;
+  for (size_t i = 0; i < s->sites.at.len && !all; i++)
+    for (unsigned k = 0; k < s->sites.at.at[i].count && s->sites.at.at[i].ring == ring; k++)
+      s->load_ctas[load_index(s, s->sites.at.at[i].loads[k])] = 0;
+}
+
+static void share_loads(struct state *s) {
+  s->load_ctas = arena_array(s->p->scratch, int32_t, s->loads.len + 1);
+  for (size_t i = 0; i < s->sites.at.len; i++) {
+    const struct ring_site *site = &s->sites.at.at[i];
+    for (unsigned k = 0; k < site->count && !mlirOperationIsNull(site->product); k++)
+      s->load_ctas[load_index(s, site->loads[k])] =
+          cluster_loads_ctas(&s->clusters, site->loads[k]);
+  }
+}
+
 static void open_rings(struct state *s, struct builder *b) {
   struct arena *a = s->p->scratch;
+  share_loads(s);
   s->rings = arena_array(a, struct ring, s->sites.ring_count + 1);
   s->load_maps = arena_array(a, uint32_t, s->loads.len + 1);
   for (size_t i = 0; i < s->sites.at.len; i++) {
     const struct ring_site *site = &s->sites.at.at[i];
     struct ring *r = &s->rings[site->ring];
-    if (!r->buffer_count)
+    if (!r->buffer_count) {
       open_ring(s, b, site);
+      share_ring(s, site->ring);
+    }
     for (unsigned k = 0; k < site->count; k++) {
       MlirType type = memdesc_tile(s->c, mlirValueGetType(r->buffers[k]));
-      s->load_maps[load_index(s, site->loads[k])] =
-          map_for(s, site->loads[k], tensor_encoding(type));
+      size_t n = load_index(s, site->loads[k]);
+      s->load_maps[n] = map_for(s, site->loads[k], tensor_encoding(type), s->load_ctas[n]);
     }
   }
 }
@@ -261,7 +299,7 @@ static void fill_ring(struct state *s, const struct ring_site *site) {
     if (i == 0)
       slot = build_ring_empty(&b, &r->ref, (int32_t)r->bytes);
     build_map_copy(&b, &r->ref, l.map, build_local_index(&b, r->buffers[i], slot, -1), slot, rank,
-                   offsets);
+                   offsets, l.ctas);
     drop(s, l.copy);
   }
 }
@@ -378,6 +416,34 @@ static void end_rings(struct state *s, MlirBlock computing, MlirLocation loc) {
   }
 }
 
+static bool has_shared(const struct state *s) {
+  bool any = false;
+  for (size_t i = 0; i < s->sites.ring_count; i++)
+    any |= s->rings[i].ref.ctas > 0;
+  return any;
+}
+
+// The mbarriers of all rings; other CTAs may use them behind the barrier of the cluster.
+static void init_rings(struct state *s, struct builder *b) {
+  MlirValue in_step = {NULL};
+  if (has_shared(s))
+    in_step = build_cluster_check(b, &s->clusters.share);
+  for (size_t i = 0; i < s->sites.ring_count; i++) {
+    struct ring_ref *r = &s->rings[i].ref;
+    b->loc = mlirOperationGetLocation(value_def(s->rings[i].buffers[0]));
+    r->barriers = build_barriers(s, b, r->slots);
+    if (r->ctas)
+      r->in_step = in_step;
+    build_ring_init(b, r);
+  }
+  if (has_shared(s)) {
+    build_cluster_barrier(b);
+    set_number(s, "tilegpu.num_ctas", (uint32_t)s->clusters.share.ctas);
+  } else {
+    cluster_loads_explain(&s->clusters);
+  }
+}
+
 static void specialize(struct state *s) {
   MlirBlock entry = func_entry(s->kernel), computing;
   MlirOperation first = mlirBlockGetFirstOperation(entry);
@@ -386,12 +452,7 @@ static void specialize(struct state *s) {
   s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
   open_rings(s, &b);
   map_stores_open(&s->stores, s->c, s->module, &b, s->maps, room(s));
-  for (size_t i = 0; i < s->sites.ring_count; i++) {
-    struct ring_ref *r = &s->rings[i].ref;
-    b.loc = mlirOperationGetLocation(value_def(s->rings[i].buffers[0]));
-    r->barriers = build_barriers(s, &b, r->slots);
-    build_ring_init(&b, r);
-  }
+  init_rings(s, &b);
   // The branch is before `first`: the ops behind it are cloned, then moved.
   MlirBlock producer = split(s, &b, first, &computing);
   ir_walk(mlirBlockGetParentOperation(producer), collect_copy, s);
@@ -408,6 +469,11 @@ static void specialize(struct state *s) {
   for (size_t i = 0; i < s->sites.at.len; i++)
     drain_ring(s, &s->sites.at.at[i]);
   end_rings(s, computing, b.loc);
+  if (has_shared(s)) { // others may still write to this CTA's memory, and arrive there
+    struct builder last = builder_before(s->c, mlirBlockGetTerminator(entry));
+    last.loc = b.loc;
+    build_cluster_barrier(&last);
+  }
   if (s->shares.computing) {
     set_registers(s, producer, (int32_t)s->shares.producer, false);
     set_registers(s, computing, (int32_t)s->shares.computing, true);
@@ -433,6 +499,9 @@ enum pass_result pass_specialize_warps(struct pass_context *p) {
   if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
+  s.clusters = cluster_loads_of(p, s.kernel);
+  if (!s.loads.len)
+    cluster_loads_explain(&s.clusters);
   if (s.loads.len + s.stores.at.len == 0)
     return PASS_UNCHANGED;
   s.shares = register_shares_of(p->c, s.module, s.kernel, p->num_warps);

@@ -26,13 +26,16 @@ void ptx_async_proxy_fence(struct emitter *e);
 
 // Adds the tensor maps to the kernel's parameters, after the others, and sets e->maps.
 void ptx_begin_maps(struct emitter *e);
-void ptx_mbarrier_init(struct emitter *e, LLVMValueRef at, unsigned arrivals);
+void ptx_mbarrier_init(struct emitter *e, LLVMValueRef at, LLVMValueRef arrivals);
 void ptx_mbarriers_ready(struct emitter *e);
-void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity);
-void ptx_mbarrier_arrive(struct emitter *e, LLVMValueRef at, LLVMValueRef pred);
+void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity, bool cluster);
+void ptx_mbarrier_arrive(struct emitter *e, LLVMValueRef at, LLVMValueRef pred, LLVMValueRef cta);
+LLVMValueRef ptx_cluster_rank(struct emitter *e);
+LLVMValueRef ptx_cluster_size(struct emitter *e);
+void ptx_cluster_barrier(struct emitter *e);
 void ptx_mbarrier_expect(struct emitter *e, LLVMValueRef at, unsigned bytes);
 void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
-                  unsigned rank, const LLVMValueRef *coords);
+                  unsigned rank, const LLVMValueRef *coords, unsigned ctas);
 void ptx_map_store(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsigned rank,
                    const LLVMValueRef *coords);
 void ptx_map_wait(struct emitter *e);

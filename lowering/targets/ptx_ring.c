@@ -28,8 +28,8 @@ void ptx_begin_maps(struct emitter *e) {
   }
 }
 
-void ptx_mbarrier_init(struct emitter *e, LLVMValueRef at, unsigned arrivals) {
-  LLVMValueRef args[] = {at, const_i32(e, arrivals)};
+void ptx_mbarrier_init(struct emitter *e, LLVMValueRef at, LLVMValueRef arrivals) {
+  LLVMValueRef args[] = {at, arrivals};
   ptx_memory_asm(e, "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r", void_type(e), args, 2);
 }
 
@@ -40,20 +40,38 @@ void ptx_mbarriers_ready(struct emitter *e) {
 }
 
 // try_wait may end before the phase does.
-void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity) {
+void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity, bool cluster) {
   LLVMValueRef args[] = {at, parity};
-  LLVMValueRef call = ptx_memory_asm(e,
-                                     "{\n.reg .pred p;\n"
-                                     "$$wait_${:uid}:\n"
-                                     "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
-                                     "@!p bra $$wait_${:uid};\n}",
-                                     "r,r", void_type(e), args, 2);
+  const char *text = arena_printf(e->arena,
+                                  "{\n.reg .pred p;\n"
+                                  "$$wait_${:uid}:\n"
+                                  "mbarrier.try_wait.parity%s.shared::cta.b64 p, [$0], $1;\n"
+                                  "@!p bra $$wait_${:uid};\n}",
+                                  cluster ? ".acquire.cluster" : "");
+  LLVMValueRef call = ptx_memory_asm(e, text, "r,r", void_type(e), args, 2);
+  ptx_set_convergent(e, call);
+}
+
+// An arrival at another CTA's mbarrier orders what the warp did for that CTA only with the scope of
+// the cluster.
+static void arrive_far(struct emitter *e, LLVMValueRef at, LLVMValueRef pred, LLVMValueRef cta) {
+  LLVMValueRef args[] = {at, pred, cta};
+  LLVMValueRef call =
+      ptx_memory_asm(e,
+                     "{\n.reg .b32 far;\nbar.warp.sync 0xffffffff;\n"
+                     "@$1 mapa.shared::cluster.u32 far, $0, $2;\n"
+                     "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [far];\n}",
+                     "r,b,r", void_type(e), args, 3);
   ptx_set_convergent(e, call);
 }
 
 // All lanes are done before the first of them arrives.
-void ptx_mbarrier_arrive(struct emitter *e, LLVMValueRef at, LLVMValueRef pred) {
+void ptx_mbarrier_arrive(struct emitter *e, LLVMValueRef at, LLVMValueRef pred, LLVMValueRef cta) {
   LLVMValueRef args[] = {at, pred};
+  if (cta) {
+    arrive_far(e, at, pred, cta);
+    return;
+  }
   LLVMValueRef call = ptx_memory_asm(e,
                                      "bar.warp.sync 0xffffffff;\n"
                                      "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];",
@@ -68,21 +86,29 @@ void ptx_mbarrier_expect(struct emitter *e, LLVMValueRef at, unsigned bytes) {
 }
 
 void ptx_map_copy(struct emitter *e, LLVMValueRef map, LLVMValueRef to, LLVMValueRef mbarrier,
-                  unsigned rank, const LLVMValueRef *coords) {
-  LLVMValueRef args[3 + KERNEL_MAP_RANK] = {to, map, mbarrier};
+                  unsigned rank, const LLVMValueRef *coords, unsigned ctas) {
+  LLVMValueRef args[4 + KERNEL_MAP_RANK] = {to, map, mbarrier};
   struct strbuf text = {.arena = e->arena}, constraints = {.arena = e->arena};
-  strbuf_printf(&text,
-                "cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-                "[$0], [$1, {",
-                rank);
+  strbuf_printf(
+      &text,
+      "cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes%s "
+      "[$0], [$1, {",
+      rank, ctas ? ".multicast::cluster" : "");
   strbuf_puts(&constraints, "r,l,r");
   for (unsigned i = 0; i < rank; i++) { // PTX counts from the innermost dimension
     args[3 + i] = coords[rank - 1 - i];
     strbuf_printf(&text, "%s$%u", i ? ", " : "", 3 + i);
     strbuf_puts(&constraints, ",r");
   }
-  strbuf_puts(&text, "}], [$2];");
-  ptx_memory_asm(e, strbuf_cstr(&text), strbuf_cstr(&constraints), void_type(e), args, 3 + rank);
+  unsigned n = 3 + rank;
+  strbuf_puts(&text, "}], [$2]");
+  if (ctas) {
+    args[n] = const_int(e->i16, (1u << ctas) - 1);
+    strbuf_printf(&text, ", $%u", n++);
+    strbuf_puts(&constraints, ",h");
+  }
+  strbuf_puts(&text, ";");
+  ptx_memory_asm(e, strbuf_cstr(&text), strbuf_cstr(&constraints), void_type(e), args, n);
   strbuf_finish(&text);
   strbuf_finish(&constraints);
 }
@@ -106,6 +132,23 @@ void ptx_map_store(struct emitter *e, LLVMValueRef map, LLVMValueRef from, unsig
 
 void ptx_map_wait(struct emitter *e) {
   ptx_memory_asm(e, "cp.async.bulk.wait_group.read 0;", "", void_type(e), NULL, 0);
+}
+
+LLVMValueRef ptx_cluster_rank(struct emitter *e) {
+  return intrinsic(e, "llvm.nvvm.read.ptx.sreg.cluster.ctarank", 0, NULL, 0, NULL);
+}
+
+LLVMValueRef ptx_cluster_size(struct emitter *e) {
+  return intrinsic(e, "llvm.nvvm.read.ptx.sreg.cluster.nctarank", 0, NULL, 0, NULL);
+}
+
+// Lanes of a producer's warp may come one after another: not .aligned.
+void ptx_cluster_barrier(struct emitter *e) {
+  LLVMValueRef call = ptx_memory_asm(e,
+                                     "barrier.cluster.arrive.release;\n"
+                                     "barrier.cluster.wait.acquire;",
+                                     "", void_type(e), NULL, 0);
+  ptx_set_convergent(e, call);
 }
 
 void ptx_set_registers(struct emitter *e, unsigned count, bool grows) {

@@ -21,6 +21,7 @@ static enum cpu_violation_kind kind_of(const struct sim_violation *f) {
   case SIM_BAD_BARRIER: return CPU_DIVERGENCE;
   case SIM_READ_ONLY:
   case SIM_BAD_MBARRIER:
+  case SIM_BAD_CLUSTER:
   case SIM_ASYNC_ORDER:
   case SIM_BAD_STATE: return CPU_ILLEGAL;
   case SIM_TRAP: return CPU_ASSERTION;

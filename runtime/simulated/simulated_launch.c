@@ -135,6 +135,7 @@ static enum sim_status run(struct simulated_launch_context *c, const struct sim_
       .kernel = kernel,
       .grid = {grid.x, grid.y, grid.z},
       .block = {kernel_info_threads(c->info), 1, 1},
+      .cluster = {kernel_info_cluster(c->info, grid.x), 1, 1},
       .dynamic_shared_bytes = c->info->shared_bytes,
       .values = c->all_values,
       .buffers = d->buffers,

@@ -4,6 +4,7 @@
 // CPU executor bit for bit: the numbers are small integers, so that sums are exact in any order.
 //
 // usage: test-seeded FILE.tile [KERNEL]
+#include "cluster_faults.h"
 #include "faults.h"
 #include "jit/jit.h"
 #include "ring_faults.h"
@@ -141,6 +142,15 @@ static void make_persistent(struct problem *p) {
   integer(p, 3);
 }
 
+// Two programs: a cluster.
+static void make_pair(struct problem *p) {
+  array(p, DTYPE_F16, 128 * 160, number);
+  array(p, DTYPE_F16, 160 * 64, number);
+  array(p, DTYPE_F32, 128 * 64, zero);
+  integer(p, 5);
+  p->grid.x = 2;
+}
+
 // ---- the kernels ----
 
 struct subject {
@@ -154,11 +164,13 @@ struct subject {
 #define SUBJECT(name, ring)                                                                        \
   { #name, make_##name, name##_faults, COUNT_OF(name##_faults), ring }
 static const struct subject subjects[] = {
-    SUBJECT(masked_add, false), SUBJECT(total, false),          SUBJECT(integers, false),
-    SUBJECT(mixed, false),      SUBJECT(running, false),        SUBJECT(transpose, false),
-    SUBJECT(counts, false),     SUBJECT(unpack, false),         SUBJECT(product, false),
-    SUBJECT(promoted, false),   SUBJECT(half_precision, false), SUBJECT(ring, true),
-    SUBJECT(persistent, true),
+    SUBJECT(masked_add, false),     SUBJECT(total, false),
+    SUBJECT(integers, false),       SUBJECT(mixed, false),
+    SUBJECT(running, false),        SUBJECT(transpose, false),
+    SUBJECT(counts, false),         SUBJECT(unpack, false),
+    SUBJECT(product, false),        SUBJECT(promoted, false),
+    SUBJECT(half_precision, false), SUBJECT(ring, true),
+    SUBJECT(persistent, true),      SUBJECT(pair, true),
 };
 
 // ---- running ----
@@ -260,7 +272,7 @@ static void report(struct counter *c, bool ok, const char *target, const char *k
 // line of the PTX. A wrong result says nothing.
 static bool says_where(const char *why) {
   static const char *const places[] = {"barrier ", "shared 0x", "address 0x", "byte ",
-                                       "element ", "register",  "wgmma"};
+                                       "element ", "register",  "wgmma",      "cluster"};
   bool names = false;
   for (size_t i = 0; i < COUNT_OF(places); i++)
     names |= strstr(why, places[i]) != NULL;

@@ -162,13 +162,13 @@ static const struct {
                 " 1 | warps=4\n"
                 "   | ^~~~~\n"
                 "   = help: there are `BLOCK`, `KIND`, `ROWS`, `num_warps`, `num_stages`, "
-                "`max_registers` and `warp_specialize`\n"},
+                "`max_registers`, `num_ctas` and `warp_specialize`\n"},
     {"num_warps=4, n=1",
      "command line:1:14: error: `n` is a run-time parameter [E0728]\n"
      " 1 | num_warps=4, n=1\n"
      "   |              ^\n"
      "   = help: what may be chosen are compile-time parameters (`n: constexpr`), "
-     "num_warps, num_stages, max_registers and warp_specialize\n"},
+     "num_warps, num_stages, max_registers, num_ctas and warp_specialize\n"},
     {"num_warps=3", "command line:1:11: error: `3` is no value for `num_warps` [E0727]\n"
                     " 1 | num_warps=3\n"
                     "   |           ^\n"
@@ -219,6 +219,8 @@ static const struct {
     {"num_stages=17", E0727},
     {"num_warps=True", E0727},
     {"max_registers=8", E0727},
+    {"num_ctas=3", E0727},
+    {"num_ctas=32", E0727},
     {"warp_specialize=1", E0727},
     {"warp_specialize=True", E0727},
     {"BLOCK=1..65537", E0729},

@@ -23,6 +23,7 @@ static const struct kernel_info info = {.name = "add",
                                         .num_warps = 4,
                                         .producer_warps = 2,
                                         .num_stages = 3,
+                                        .num_ctas = 4,
                                         .launch_pdl = true,
                                         .shared_bytes = 49152,
                                         .uses_collectives = true,
@@ -51,6 +52,8 @@ START_TEST(reads_back) {
   ck_assert_int_eq((int)got.params[1].dtype, (int)DTYPE_I32);
   ck_assert_uint_eq(kernel_info_threads(&got), 192);
   ck_assert(got.launch_pdl);
+  ck_assert_uint_eq(got.num_ctas, 4);
+  ck_assert(kernel_info_cluster(&got, 8) == 4 && kernel_info_cluster(&got, 6) == 1);
   ck_assert_uint_eq(got.map_count, 2);
   const struct kernel_map *m = got.maps;
   ck_assert(m->dtype == DTYPE_BF16 && m->rank == 2 && m->base == 0 && m->swizzle == 128);
@@ -78,6 +81,8 @@ START_TEST(damage_is_refused) {
                                           {"\"producer_warps\"", "\"producers\""},
                                           {"\"launch_pdl\": true", "\"launch_pdl\": 1"},
                                           {"\"launch_pdl\"", "\"pdl\""},
+                                          {"\"num_ctas\": 4", "\"num_ctas\": 3"},
+                                          {"\"num_ctas\": 4", "\"num_ctas\": 32"},
                                           {"\"maps\"", "\"map\""},
                                           {"\"bf16\"", "\"bf17\""},
                                           {"\"base\": 0", "\"base\": 1"}, // no pointer

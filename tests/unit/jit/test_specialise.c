@@ -242,6 +242,10 @@ START_TEST(settings_are_checked) {
   ck_assert_int_eq(tile_kernel_set_stages(kernel, 17), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_max_registers(kernel, 8), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_max_registers(kernel, 256), TILE_INVALID_ARGUMENT);
+  static const unsigned wrong_ctas[] = {0, 3, 32, 1u << 31};
+  for (size_t i = 0; i < COUNT_OF(wrong_ctas); i++)
+    ck_assert_int_eq(tile_kernel_set_num_ctas(kernel, wrong_ctas[i]), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_num_ctas(NULL, 2), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, "maybe"), TILE_INVALID_ARGUMENT);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "auto, on or off, not `maybe`"));
   ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, NULL), TILE_INVALID_ARGUMENT);

@@ -46,6 +46,7 @@
   X(performance)                                                                                   \
   X(launch_value)                                                                                  \
   X(producer_slice)                                                                                \
+  X(cluster_share)                                                                                 \
   X(provenance)                                                                                    \
   X(reduced_axes)                                                                                  \
   X(register_shares)                                                                               \

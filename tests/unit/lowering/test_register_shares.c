@@ -6,7 +6,7 @@
 
 #define MMA(warps, columns)                                                                        \
   "#tilegpu.mma<{instr_shape = [16, " columns ", 16], version = 3, warps_per_cta = [" warps ", "   \
-                                                                                            "1]}>"
+  "1]}>"
 #define SUM(m, n, warps) "tensor<" m "x" n "xf32, " MMA(warps, n) ">"
 #define OPERAND                                                                                    \
   "#tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [4, 8], "        \

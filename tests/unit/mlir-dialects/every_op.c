@@ -271,10 +271,13 @@ static void rings(struct builder *b, MlirModule m, MlirValue n) {
   MlirValue buffers = build_local_ring(b, tensor_type(2, shape, half, rows), 3);
   struct ring_ref ring = {build_local_alloc(b, NONE, tensor_type(1, &count, i64, line)), 0, 3};
   build_ring_init(b, &ring);
-  build_is_producer(b, false);
+  build_cluster_barrier(b);
+  struct ring_ref shared = {ring.barriers, 1, 3, 2, build_is_producer(b, false)};
+  build_ring_init(b, &shared);
   build_set_registers(b, 40, false);
   MlirValue slot = build_ring_empty(b, &ring, 1024);
-  build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets);
+  build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets, 0);
+  build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets, 2);
   build_ring_full(b, &ring);
   build_buffer_map_store(b, 0, buffers, 2, offsets, 0);
   build_map_wait(b, 0);

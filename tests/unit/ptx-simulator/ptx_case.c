@@ -65,6 +65,7 @@ static void launch(struct ptx_case *c, const struct sim_kernel *k) {
   struct sim_launch l = {.kernel = k,
                          .grid = {c->grid ? c->grid : 1, 1, 1},
                          .block = {c->threads ? c->threads : 32, 1, 1},
+                         .cluster = {c->cluster, 0, 0},
                          .dynamic_shared_bytes = c->dynamic_bytes,
                          .values = values,
                          .buffers = buffers,

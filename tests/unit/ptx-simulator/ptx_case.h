@@ -22,6 +22,7 @@ struct ptx_case {
   const char *body;
   const char *before;     // text before the kernel: functions, variables; NULL: none
   unsigned grid, threads; // 0 for 1 and 32
+  unsigned cluster;       // CTAs of a cluster; 0: 1
   uint32_t n;
   bool check;
   uint64_t seed, limit; // limit 0: 10 million

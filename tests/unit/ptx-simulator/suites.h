@@ -21,7 +21,8 @@
   X(sim_bulk)                                                                                      \
   X(sim_tensor)                                                                                    \
   X(sim_registers)                                                                                 \
-  X(sim_ring)
+  X(sim_ring)                                                                                      \
+  X(sim_cluster)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

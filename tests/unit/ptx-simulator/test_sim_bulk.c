@@ -228,7 +228,7 @@ START_TEST(wrong_programs) { case_reject(&c, &wrong[_i]); }
 END_TEST
 
 static const char *const unknown[] = {
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r3], "
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.multicast::cluster [%r3], "
     "[%rd2], 16, [%r3], %h1;",
     "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r3], [%r4], 16, "
     "[%r5];",

@@ -339,7 +339,7 @@ START_TEST(maps_beyond_the_buffer) {
 END_TEST
 
 static const char *const unknown[] = {
-    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::"
+    "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.multicast::"
     "cluster [%r3], [%rd5, {0, 0}], [%r4], %h1;",
     "cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r3], "
     "[%rd5, {0, 0}], [%r4];",

@@ -477,6 +477,7 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
   (void)function;
   if (attribute == CUDA_FUNCTION_MAX_SHARED)
     fake->max_shared = value;
+  fake->large_clusters |= attribute == 14 && value == 1;
   return 0;
 }
 
@@ -557,9 +558,23 @@ int cuLaunchKernelEx(const struct cuda_launch_config *c, void *function, void **
                      void **extra) {
   ENTRY_IN_CONTEXT(launch_ex);
   (void)extra;
-  const struct cuda_launch_attribute *a = c->attributes;
-  bool is_pdl = c->attribute_count == 1 && a->id == 6 && a->value.is_allowed == 1;
-  return launch(function, c, params, is_pdl ? 'p' : '?');
+  unsigned pdl = 0, clusters = 0;
+  fake->cluster = 0;
+  for (unsigned i = 0; i < c->attribute_count; i++) {
+    const struct cuda_launch_attribute *a = &c->attributes[i];
+    pdl += a->id == 6 && a->value.is_allowed == 1;
+    if (a->id == 4 && a->value.cluster[1] == 1 && a->value.cluster[2] == 1) {
+      fake->cluster = a->value.cluster[0];
+      clusters++;
+    }
+  }
+  bool is_known = pdl <= 1 && clusters <= 1 && pdl + clusters == c->attribute_count;
+  return launch(function, c, params,
+                !is_known         ? '?'
+                : pdl && clusters ? 'b'
+                : pdl             ? 'p'
+                : clusters        ? 'c'
+                                  : '?');
 }
 #endif
 #endif

@@ -37,6 +37,8 @@ struct fake_cuda {
   int live_allocations, live_streams, live_events, live_modules, live_contexts, live_links,
       live_graphs;
   unsigned grid[3], block, shared_bytes; // of the last launch
+  unsigned cluster;                      // of the last cuLaunchKernelEx; 0: none
+  bool large_clusters;                   // non-portable sizes were allowed
   void *stream;
   unsigned param_count;             // how many parameters to record at a launch
   uint64_t params[FAKE_MAX_PARAMS]; // their first eight bytes

@@ -12,6 +12,7 @@ int main(void) {
   srunner_add_suite(r, suite_cuda());
   srunner_add_suite(r, suite_fiber());
   srunner_add_suite(r, suite_launch_maps());
+  srunner_add_suite(r, suite_launch_clusters());
   srunner_add_suite(r, suite_launch_pdl());
   srunner_add_suite(r, suite_replay());
   srunner_add_suite(r, suite_weights());

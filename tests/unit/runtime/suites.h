@@ -9,6 +9,7 @@ Suite *suite_device(void);
 Suite *suite_cuda(void);
 Suite *suite_fiber(void);
 Suite *suite_launch_maps(void);
+Suite *suite_launch_clusters(void);
 Suite *suite_launch_pdl(void);
 Suite *suite_replay(void);
 Suite *suite_weights(void);

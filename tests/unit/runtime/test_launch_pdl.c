@@ -208,7 +208,7 @@ START_TEST(malformed_flags) {
   if (_i)
     data[PACK_AT_VERSION] = 2;
   else
-    data[pack_entry(&view, PACK_CODES, 0) - data + PACK_CODE_FLAGS] = 2;
+    data[pack_entry(&view, PACK_CODES, 0) - data + PACK_CODE_FLAGS] = 10;
   struct sha256 h;
   sha256_init(&h);
   sha256_update(&h, data, PACK_AT_SHA);
