@@ -158,7 +158,7 @@ struct performance performance_of(struct ir_context *c, MlirModule module,
   p.shared_bytes = total < 0 ? 0 : (uint32_t)total;
   p.producer_warps = (uint32_t)op_attr_int(root, "tilegpu.producer_warps", 0);
   p.registers = warp_registers_of(c, root);
-  p.cluster = (uint32_t)op_attr_int(root, "tile.num_ctas", 1);
+  p.cluster = (uint32_t)op_attr_int(root, "tilegpu.num_ctas", 1);
   p.persistent_loop = persistent_loop(c, kernel);
   p.spill_bytes = mlirOperationIsNull(kernel) ? 0 : spill_bytes(kernel);
   return p;
