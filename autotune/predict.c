@@ -58,8 +58,9 @@ static struct device device_of(const tile_device_properties *p, const struct tar
 
 static unsigned programs_per_sm(const struct device *d, const struct kernel_cost *c) {
   const char *limit;
-  unsigned n =
-      resource_programs_per_sm(d->target, c->num_warps, c->registers, c->shared_bytes, &limit);
+  unsigned n = resource_programs_per_sm(d->target, c->num_warps + c->producer_warps,
+                                        c->entry_registers ? c->entry_registers : c->registers,
+                                        c->shared_bytes, &limit);
   return n;
 }
 
@@ -80,6 +81,14 @@ static double distinct_share(const struct kernel_cost *c, double n) {
   return c->tensor_flops > 0 ? 1 / side : 1;
 }
 
+// Most products are computed by wgmma.
+static bool is_by_wgmma(const struct kernel_cost *c) {
+  return c->wgmma_flops > c->tensor_flops / 2;
+}
+
+// Copies of whole lines for products by wgmma fetch more from the L2 cache in a cycle (fitted).
+#define WIDE_FETCHES 1.5
+
 struct pipes {
   double cycles[PIPES];
 };
@@ -92,14 +101,16 @@ static struct pipes pipes_of(const struct device *d, const struct kernel_cost *c
   double fetched = c->sectors * SECTOR_BYTES > moved ? c->sectors * SECTOR_BYTES : moved;
   double own = c->global_read - c->common_read;
   double from_memory = own * distinct_share(c, n * busy_sms) + fetched - c->global_read;
+  // wgmma reads its operands beside the copies to shared memory: these cost nothing measurable.
+  double shared = c->shared_wavefronts + (is_by_wgmma(c) ? 0 : c->copied_wavefronts);
   struct pipes p = {{
       [TENSOR] = c->tensor_cycles * d->tensor_scale,
-      [SHARED] = c->shared_wavefronts / m->wavefronts,
+      [SHARED] = shared / m->wavefronts,
       [ISSUE] = c->instructions / m->issue,
       [ARITHMETIC] = c->arithmetic / m->arithmetic,
       [SPECIAL] = c->special / m->special,
       [L1] = c->sectors / m->sectors,
-      [L2] = fetched / m->l2_bytes,
+      [L2] = fetched / m->l2_bytes / (is_by_wgmma(c) ? WIDE_FETCHES : 1),
       [MEMORY] = from_memory * busy_sms / d->memory_bytes,
   }};
   for (unsigned i = 0; i < PIPES; i++)
@@ -117,11 +128,20 @@ static double norm(const double *x, unsigned n, double exponent) {
 // Products and the loads of their operands overlap well. Arithmetic between products waits for
 // their results, so that only other programs overlap with it, since the warps of one program run in
 // step.
-static double overlapped(const struct pipes *p, double n, double warps_a_scheduler) {
+static double overlapped(const struct kernel_cost *c, const struct pipes *p, double n,
+                         double warps_a_scheduler) {
   double load_exponent = fmin(2 + 0.9 * warps_a_scheduler, 4);
   double arithmetic_exponent = fmin(1 + 0.125 * warps_a_scheduler + 0.45 * (n - 1), 4);
   if (p->cycles[TENSOR] == 0)
     return norm(p->cycles, PIPES, load_exponent);
+  if (is_by_wgmma(c)) {
+    // One thread starts products that run for hundreds of cycles, however few warps there are, and
+    // copies run ahead of them (fitted).
+    double own[] = {norm(p->cycles, MEMORY, 3), p->cycles[MEMORY]};
+    double all[] = {norm(own, COUNT_OF(own), 6),
+                    norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, load_exponent)};
+    return norm(all, COUNT_OF(all), arithmetic_exponent);
+  }
   double both[] = {norm(p->cycles, ARITHMETIC, load_exponent),
                    norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, load_exponent)};
   return norm(both, COUNT_OF(both), arithmetic_exponent);
@@ -152,20 +172,50 @@ static unsigned largest(const struct pipes *p) {
 // Traffic of register spills to local memory.
 static double spill_factor(const struct kernel_cost *c) { return 1 + 0.04 * sqrt(c->spilled); }
 
+// What the beginning of a program and the end of each of its tiles cost where wgmma computes, and
+// nothing of the same program overlaps with it. Fitted to the products of 256 to 4096 in K of
+// decision 008: with a producer the copies of the next tile go on meanwhile, without one each
+// program waits for its first tiles.
+static double unhidden(const struct device *d, const struct kernel_cost *c, double n) {
+  const struct machine *m = d->m;
+  double tiles = c->tiles > 0 ? c->tiles : 1;
+  double begins = (c->producer_warps ? 5 : 3.5) * m->program_start;
+  double ends = 400 + 1.25 * c->global_written / tiles / m->l2_bytes;
+  bool waits = c->tiles > 0 && !c->producer_warps; // for the first loads of each tile
+  return (begins + tiles * (ends + (waits ? m->memory_latency : 0))) / n;
+}
+
 // Cycles of `n` concurrent programs on each of `busy_sms` multiprocessors.
 static double wave(const struct device *d, const struct kernel_cost *c, double n, double busy_sms,
                    const char **ret_limiter) {
   struct pipes p = pipes_of(d, c, n, busy_sms), one = pipes_of(d, c, 1, busy_sms);
-  double warps = (double)c->num_warps / SCHEDULERS, work = overlapped(&p, n, n * warps);
-  double chain = chain_of(d, c, overlapped(&one, 1, warps));
+  double warps = (double)c->num_warps / SCHEDULERS, work = overlapped(c, &p, n, n * warps);
+  double chain = chain_of(d, c, overlapped(c, &one, 1, warps));
   *ret_limiter = chain > work ? "latency" : pipe_names[largest(&p)];
   // Starts and ends of programs overlap with other programs' work.
   double meetings = c->barriers * d->m->barrier;
-  double both[] = {work + meetings + (d->m->program_start + d->m->memory_latency) / n, chain};
+  double ends =
+      is_by_wgmma(c) ? unhidden(d, c, n) : (d->m->program_start + d->m->memory_latency) / n;
+  double both[] = {work + meetings + ends, chain};
   return norm(both, 2, 4) * spill_factor(c);
 }
 
 // ---- the whole ----
+
+// The program of a persistent kernel with the most tiles: others wait for it at the end.
+static struct kernel_cost longest_program(const struct kernel_cost *c) {
+  struct kernel_cost k = *c;
+  if (c->tiles <= 0 || c->tensor_flops == 0)
+    return k;
+  double more = ceil(c->tiles - 1e-6) / c->tiles;
+  double *const totals[] = {
+      &k.global_read,       &k.global_written, &k.common_read,  &k.sectors,      &k.special,
+      &k.shared_wavefronts, &k.fma_flops,      &k.instructions, &k.tensor_flops, &k.arithmetic,
+      &k.barriers,          &k.tensor_cycles,  &k.iterations,   &k.tiles,        &k.wgmma_flops};
+  for (unsigned i = 0; i < COUNT_OF(totals); i++)
+    *totals[i] *= more;
+  return k;
+}
 
 static double bound_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
   double read = (c->global_read - c->common_read) * distinct_share(c, programs) * programs;
@@ -208,12 +258,13 @@ struct prediction tune_predict(const tile_device_properties *device, const struc
   double capacity = d.sms * held, full = floor(programs / capacity);
   double rest = programs - full * capacity, cycles = 0;
   const char *tail = NULL;
+  struct kernel_cost longest = longest_program(c);
   p.waves = programs / capacity;
   if (full > 0)
-    cycles += full * wave(&d, c, held, d.sms, &p.limiter);
+    cycles += full * wave(&d, &longest, held, d.sms, &p.limiter);
   if (rest > 0) {
     double busy = rest < d.sms ? rest : d.sms;
-    cycles += wave(&d, c, ceil(rest / d.sms), busy, &tail);
+    cycles += wave(&d, &longest, ceil(rest / d.sms), busy, &tail);
   }
   if (full == 0)
     p.limiter = tail;

@@ -32,6 +32,7 @@ struct tune_problem {
   const struct lang_binding *fixed; // -D: constants that are not chosen
   size_t fixed_count;
   uint32_t num_warps, num_stages, max_registers, num_ctas; // without a dimension; 0: default
+  enum warp_specialize warp_specialize;                    // likewise
   const tile_arg *args; // run-time parameters; pointers are placeholders with the right alignment
   size_t arg_count;
   struct tune_array *arrays; // one an argument

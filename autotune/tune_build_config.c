@@ -62,6 +62,8 @@ static bool set_options(struct build *b, tile_kernel *k) {
   uint32_t stages = first_of(tune_config_stages(s, b->r->config), p->num_stages);
   uint32_t registers = first_of(tune_config_registers(s, b->r->config), p->max_registers);
   uint32_t ctas = first_of(tune_config_ctas(s, b->r->config), p->num_ctas);
+  enum warp_specialize chosen = tune_config_specialize(s, b->r->config);
+  enum warp_specialize specialize = chosen ? chosen : p->warp_specialize;
   for (size_t i = 0; i < p->folder_count; i++)
     if (!done(b, tile_kernel_add_folder(k, p->folders[i])))
       return false;
@@ -69,6 +71,8 @@ static bool set_options(struct build *b, tile_kernel *k) {
          (!stages || done(b, tile_kernel_set_stages(k, stages))) &&
          (!registers || done(b, tile_kernel_set_max_registers(k, registers))) &&
          (!ctas || done(b, tile_kernel_set_num_ctas(k, ctas))) &&
+         (!specialize ||
+          done(b, tile_kernel_set_warp_specialize(k, warp_specialize_name(specialize)))) &&
          (!p->target || done(b, tile_kernel_set_target(k, p->target)));
 }
 

@@ -65,6 +65,7 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
   field_number(&h, r->num_stages);
   field_number(&h, r->max_registers);
   field_number(&h, r->num_ctas);
+  field_number(&h, r->warp_specialize);
   field_number(&h, r->launch_pdl);
   field_number(&h, r->check);
   field_number(&h, r->debug);
@@ -161,6 +162,7 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
       .num_stages = c->num_stages,
       .max_registers = c->max_registers,
       .num_ctas = c->num_ctas,
+      .warp_specialize = c->warp_specialize,
       .launch_pdl = c->launch_pdl,
       .emit = c->target->is_cpu ? EMIT_OBJECT : EMIT_PTX,
       .check = c->check && c->target->is_cpu, // the simulator checks unmodified PTX

@@ -64,6 +64,7 @@ struct config {
   struct config *next;
   const struct target *target;
   uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: default
+  enum warp_specialize warp_specialize;
   bool check, launch_pdl;
   const char **constants; // by declared parameter; NULL: not set
   const char **folders;   // in which imported modules are looked for

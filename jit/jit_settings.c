@@ -12,6 +12,7 @@ struct config *jit_config_create(struct arena *a, const struct config *from, siz
     c->num_stages = from->num_stages;
     c->max_registers = from->max_registers;
     c->num_ctas = from->num_ctas;
+    c->warp_specialize = from->warp_specialize;
     c->check = from->check;
     c->launch_pdl = from->launch_pdl;
   }
@@ -29,8 +30,9 @@ static bool same_text(const char *a, const char *b) {
 
 static bool same_config(const tile_kernel *k, const struct config *a, const struct config *b) {
   if (a->target != b->target || a->num_warps != b->num_warps || a->num_stages != b->num_stages ||
-      a->max_registers != b->max_registers || a->check != b->check || a->num_ctas != b->num_ctas ||
-      a->launch_pdl != b->launch_pdl || a->is_complete != b->is_complete)
+      a->max_registers != b->max_registers || a->warp_specialize != b->warp_specialize ||
+      a->check != b->check || a->num_ctas != b->num_ctas || a->launch_pdl != b->launch_pdl ||
+      a->is_complete != b->is_complete)
     return false;
   for (size_t i = 0; i < k->declared_count; i++)
     if (!same_text(a->constants[i], b->constants[i]))
@@ -76,6 +78,7 @@ struct config *jit_config_complete(tile_kernel *k, const struct config *from,
     c->num_stages = c->num_stages ? c->num_stages : defaults->num_stages;
     c->max_registers = c->max_registers ? c->max_registers : defaults->max_registers;
     c->num_ctas = c->num_ctas ? c->num_ctas : defaults->num_ctas;
+    c->warp_specialize = c->warp_specialize ? c->warp_specialize : defaults->warp_specialize;
     for (size_t i = 0; i < defaults->setting_count; i++)
       for (size_t p = 0; p < k->declared_count; p++)
         if (k->declared[p].is_constexpr &&
@@ -206,6 +209,16 @@ tile_status tile_kernel_set_max_registers(tile_kernel *k, unsigned max_registers
                       max_registers);
   struct config c = *atomic_load(&k->config);
   c.max_registers = max_registers;
+  return change(k, &c, k->declared_count, NULL);
+}
+
+tile_status tile_kernel_set_warp_specialize(tile_kernel *k, const char *choice) {
+  if (!k)
+    return no_kernel("tile_kernel_set_warp_specialize");
+  struct config c = *atomic_load(&k->config);
+  if (!choice || !warp_specialize_of(str_from(choice), &c.warp_specialize))
+    return status_set(TILE_INVALID_ARGUMENT, "warp_specialize is auto, on or off, not %s%s%s",
+                      choice ? "`" : "", choice ? choice : "NULL", choice ? "`" : "");
   return change(k, &c, k->declared_count, NULL);
 }
 

@@ -163,6 +163,14 @@ static void ask_for_pdl(struct session *s) {
                                     mlirUnitAttrGet(s->c->mlir));
 }
 
+static void choose_warps(struct session *s) {
+  enum warp_specialize w = s->request->warp_specialize;
+  if (w != WARP_SPECIALIZE_AUTO)
+    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
+                                    mlirStringRefCreateFromCString("tile.warp_specialize"),
+                                    attr_bool(s->c, w == WARP_SPECIALIZE_ON));
+}
+
 static void ask_for_clusters(struct session *s) {
   if (s->request->num_ctas > 1)
     mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
@@ -178,6 +186,7 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
   limit_registers(s);
   ask_for_pdl(s);
   ask_for_clusters(s);
+  choose_warps(s);
   if (!s->may_take_fewer_stages || !s->has_loop)
     return run_passes_once(s, options, 0, NULL, ret_stopped) && no_errors(s);
   while ((fewer = try_passes(s, options, refused, ret_stopped, &ok)) != 0) {
@@ -242,6 +251,7 @@ static bool fill_defaults(struct session *s, const struct lang_unit *unit) {
   r->num_stages = r->num_stages ? r->num_stages : d.num_stages;
   r->max_registers = r->max_registers ? r->max_registers : d.max_registers;
   r->num_ctas = r->num_ctas ? r->num_ctas : d.num_ctas;
+  r->warp_specialize = r->warp_specialize ? r->warp_specialize : d.warp_specialize;
   return true;
 }
 

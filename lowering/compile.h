@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/kernel_info.h"
+#include "base/warp_specialize.h"
 #include "lang/frontend.h"
 #include "lowering/pass.h"
 
@@ -34,6 +35,7 @@ struct compile_request {
       num_ctas; // programs of a cluster: 1, 2, 4, 8 or 16; 0: default (1). Ignored before sm_90
   // Programmatic dependent launch; ignored by targets without it (target_has_pdl).
   bool launch_pdl;
+  enum warp_specialize warp_specialize;
   enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
   bool check;          // cpu: check every access (tile_cpu_check)
   bool debug;          // device_assert is kept (as with --check)

@@ -27,6 +27,7 @@ struct aot_function {
   struct span at;     // location of the option that named it
   VEC(struct lang_binding) bindings;
   uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: default
+  enum warp_specialize warp_specialize;
   const struct lang_param *declared;
   size_t declared_count;
   const char *constants;            // "BLOCK=1024", to show

@@ -87,6 +87,7 @@ static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_
                               .num_stages = f->num_stages,
                               .max_registers = f->max_registers,
                               .num_ctas = f->num_ctas,
+                              .warp_specialize = f->warp_specialize,
                               .launch_pdl = t->o.launch_pdl,
                               .emit = EMIT_PTX,
                               .passes = t->o.passes,

@@ -91,6 +91,7 @@ static bool add_function(struct aot *a, struct aot_function *f) {
   f->num_stages = f->num_stages ? f->num_stages : a->tool->o.num_stages;
   f->max_registers = a->tool->o.max_registers;
   f->num_ctas = f->num_ctas ? f->num_ctas : a->tool->o.num_ctas;
+  f->warp_specialize = f->warp_specialize ? f->warp_specialize : a->tool->o.warp_specialize;
   vec_push(a->tool->arena, &a->functions, *f);
   return true;
 }
@@ -124,14 +125,18 @@ static bool function_entry(struct aot *a, const struct word *w, struct aot_funct
     return launch_option(a, w, entry, value, 16, &f->num_stages);
   if (str_is(key, "num_ctas"))
     return launch_option(a, w, entry, value, 16, &f->num_ctas);
+  if (str_is(key, "warp_specialize") && !find_param(f, key))
+    return warp_specialize_of(value, &f->warp_specialize) ||
+           wrong_function(a, w, entry, "it is auto, on or off");
   const struct lang_param *p = find_param(f, key);
   if (!p) {
-    const char **names = arena_array(arena, const char *, f->declared_count + 4);
+    const char **names = arena_array(arena, const char *, f->declared_count + 5);
     size_t n = 0;
     for (; n < f->declared_count; n++)
       names[n] = f->declared[n].name;
     names[n++] = "kernel", names[n++] = "num_warps", names[n++] = "num_stages";
     names[n++] = "num_ctas";
+    names[n++] = "warp_specialize";
     const char *near = str_nearest(key, names, n);
     struct diag *d = diag_error(a->tool->diag, tool_part(w, key), E0753,
                                 "kernel `%s` has no parameter `%.*s`", f->kernel, STR_ARG(key));

@@ -80,6 +80,7 @@ static bool describe(struct aot *a, struct aot_function *f) {
                               .num_stages = f->num_stages,
                               .max_registers = f->max_registers,
                               .num_ctas = f->num_ctas,
+                              .warp_specialize = f->warp_specialize,
                               .launch_pdl = t->o.launch_pdl,
                               .emit = EMIT_TILEGPU,
                               .passes = t->o.passes,

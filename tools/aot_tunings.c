@@ -7,7 +7,7 @@
 static struct tune_setting *given_of(struct aot *a, const struct aot_function *f,
                                      size_t *ret_count) {
   struct arena *arena = a->tool->arena;
-  struct tune_setting *s = arena_array(arena, struct tune_setting, f->bindings.len + 4);
+  struct tune_setting *s = arena_array(arena, struct tune_setting, f->bindings.len + 5);
   const struct {
     const char *name;
     uint32_t value;
@@ -24,6 +24,8 @@ static struct tune_setting *given_of(struct aot *a, const struct aot_function *f
     if (options[i].value)
       s[n++] = (struct tune_setting){options[i].name,
                                      arena_printf(arena, "%u", (unsigned)options[i].value)};
+  if (f->warp_specialize)
+    s[n++] = (struct tune_setting){"warp_specialize", warp_specialize_name(f->warp_specialize)};
   *ret_count = n;
   return s;
 }
@@ -77,6 +79,7 @@ static bool take(struct aot *a, const struct tunings *ts, struct aot_function *f
                                                  .num_stages = &f->num_stages,
                                                  .max_registers = &f->max_registers,
                                                  .num_ctas = &f->num_ctas,
+                                                 .warp_specialize = &f->warp_specialize,
                                                  .user = f,
                                                  .set_constant = bind}));
 }

@@ -127,6 +127,7 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_EMIT] = option_apply_choice,
     [OPTION_COLOR] = option_apply_choice,
     [OPTION_DIAGNOSTICS] = option_apply_choice,
+    [OPTION_WARP_SPECIALIZE] = option_apply_warp_specialize,
     [OPTION_PRINT_IR_AFTER] = option_apply_passes,
     [OPTION_STOP_AFTER] = option_apply_passes,
     [OPTION_PASSES] = option_apply_passes,

@@ -169,6 +169,16 @@ bool option_apply_choice(struct tool *t, const struct given *g) {
   return true;
 }
 
+bool option_apply_warp_specialize(struct tool *t, const struct given *g) {
+  const char *names[WARP_SPECIALIZE_COUNT];
+  for (int w = 0; w < WARP_SPECIALIZE_COUNT; w++)
+    names[w] = warp_specialize_name((enum warp_specialize)w);
+  int i = one_of(t, g, COUNT_OF(names), names);
+  if (i >= 0)
+    t->o.warp_specialize = (enum warp_specialize)i;
+  return i >= 0;
+}
+
 bool option_apply_target(struct tool *t, const struct given *g) {
   if (!str_is(g->value, "auto") && !target_find(g->value)) {
     const char *const *names = target_names();

@@ -37,6 +37,7 @@ bool option_apply_number(struct tool *t, const struct given *g);
 bool option_apply_real(struct tool *t, const struct given *g);
 bool option_apply_choice(struct tool *t, const struct given *g);
 bool option_apply_passes(struct tool *t, const struct given *g);
+bool option_apply_warp_specialize(struct tool *t, const struct given *g);
 bool option_apply_target(struct tool *t, const struct given *g);
 bool option_apply_effort(struct tool *t, const struct given *g);
 bool option_apply_seed(struct tool *t, const struct given *g);

@@ -86,6 +86,7 @@ struct options {
   bool no_tunings;
   struct word tuned_for;                                   // value.ptr NULL: not given
   uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: default
+  enum warp_specialize warp_specialize;
   enum emit_kind emit;
   bool emit_given;
   enum artifact artifact;   // with ARTIFACT_STAGE `emit` says which; ARTIFACT_CUBIN has EMIT_PTX

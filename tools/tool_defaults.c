@@ -5,11 +5,12 @@
 #include "tools/launch.h"
 
 static void take_options(const struct lang_defaults *d, uint32_t *warps, uint32_t *stages,
-                         uint32_t *registers, uint32_t *ctas) {
+                         uint32_t *registers, uint32_t *ctas, enum warp_specialize *specialize) {
   *warps = *warps ? *warps : d->num_warps;
   *stages = *stages ? *stages : d->num_stages;
   *registers = *registers ? *registers : d->max_registers;
   *ctas = *ctas ? *ctas : d->num_ctas;
+  *specialize = *specialize ? *specialize : d->warp_specialize;
 }
 
 int launch_take_defaults(struct tool *t, struct launch *l) {
@@ -38,7 +39,8 @@ int launch_take_defaults(struct tool *t, struct launch *l) {
   for (size_t i = 0; i < d.setting_count; i++)
     vec_push(t->arena, &o->defines,
              (struct assignment){d.settings[i].name, str_from(d.settings[i].text), SPAN_NONE});
-  take_options(&d, &o->num_warps, &o->num_stages, &o->max_registers, &o->num_ctas);
+  take_options(&d, &o->num_warps, &o->num_stages, &o->max_registers, &o->num_ctas,
+               &o->warp_specialize);
   return EXIT_DONE;
 }
 
@@ -58,7 +60,8 @@ static bool take(struct aot *a, struct aot_function *f) {
   for (size_t i = 0; i < d.setting_count; i++)
     vec_push(t->arena, &f->bindings,
              tool_constant(t, d.settings[i].name, str_from(d.settings[i].text)));
-  take_options(&d, &f->num_warps, &f->num_stages, &f->max_registers, &f->num_ctas);
+  take_options(&d, &f->num_warps, &f->num_stages, &f->max_registers, &f->num_ctas,
+               &f->warp_specialize);
   return true;
 }
 

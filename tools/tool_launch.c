@@ -91,6 +91,8 @@ static int open_kernel(struct tool *t, struct launch *l) {
     status = tile_kernel_set_max_registers(l->kernel, t->o.max_registers);
   if (status == TILE_OK && t->o.num_ctas)
     status = tile_kernel_set_num_ctas(l->kernel, t->o.num_ctas);
+  if (status == TILE_OK && t->o.warp_specialize)
+    status = tile_kernel_set_warp_specialize(l->kernel, warp_specialize_name(t->o.warp_specialize));
   if (status == TILE_OK && t->o.launch_pdl)
     status = tile_kernel_set_launch_pdl(l->kernel, 1);
   if (status == TILE_OK && t->o.check)
@@ -188,7 +190,8 @@ static int take_tuning(struct tool *t, struct launch *l) {
   l->tuned = tunings_for_launch(&ts, &q);
   return tunings_apply(t, &l->tuned, &q,
                        &(struct tunings_target){&t->o.num_warps, &t->o.num_stages,
-                                                &t->o.max_registers, &t->o.num_ctas, NULL, define})
+                                                &t->o.max_registers, &t->o.num_ctas,
+                                                &t->o.warp_specialize, NULL, define})
              ? EXIT_DONE
              : tool_error_status(t);
 }

@@ -241,6 +241,7 @@ int tuning_problem_open(struct tool *t, struct tuning_problem *p) {
   q->num_stages = t->o.num_stages;
   q->max_registers = t->o.max_registers;
   q->num_ctas = t->o.num_ctas;
+  q->warp_specialize = t->o.warp_specialize;
   q->grid = t->o.grid.ptr ? arena_strndup(t->arena, t->o.grid.ptr, t->o.grid.len) : NULL;
   lay_out(t, p);
   status = read_expected(t, p);

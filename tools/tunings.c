@@ -21,15 +21,17 @@ size_t tunings_options(struct tool *t, struct tune_setting ret[TUNINGS_OPTIONS])
   const struct {
     const char *name;
     uint32_t value;
-  } options[TUNINGS_OPTIONS] = {{"num_warps", t->o.num_warps},
-                                {"num_stages", t->o.num_stages},
-                                {"max_registers", t->o.max_registers},
-                                {"num_ctas", t->o.num_ctas}};
+  } options[] = {{"num_warps", t->o.num_warps},
+                 {"num_stages", t->o.num_stages},
+                 {"max_registers", t->o.max_registers},
+                 {"num_ctas", t->o.num_ctas}};
   size_t n = 0;
-  for (size_t i = 0; i < TUNINGS_OPTIONS; i++)
+  for (size_t i = 0; i < COUNT_OF(options); i++)
     if (options[i].value)
       ret[n++] = (struct tune_setting){options[i].name,
                                        arena_printf(t->arena, "%u", (unsigned)options[i].value)};
+  if (t->o.warp_specialize)
+    ret[n++] = (struct tune_setting){"warp_specialize", warp_specialize_name(t->o.warp_specialize)};
   return n;
 }
 
@@ -317,6 +319,19 @@ static bool set_option(struct tool *t, const struct tuned *tuned, const struct t
   return true;
 }
 
+static bool set_choice(struct tool *t, const struct tuned *tuned, const struct tune_setting *s,
+                       enum warp_specialize *to) {
+  enum warp_specialize w;
+  if (!warp_specialize_of(str_from(s->value), &w)) {
+    diag_error(t->diag, tuned->entry->span, E0760, "`%s` is auto, on or off, not %s", s->name,
+               s->value);
+    return false;
+  }
+  if (to && !*to)
+    *to = w;
+  return true;
+}
+
 bool tunings_apply(struct tool *t, const struct tuned *tuned, const struct tunings_query *q,
                    const struct tunings_target *to) {
   for (size_t i = 0; tuned->entry && i < tuned->entry->setting_count; i++) {
@@ -330,6 +345,8 @@ bool tunings_apply(struct tool *t, const struct tuned *tuned, const struct tunin
       ok = set_option(t, tuned, s, 255, to->max_registers);
     else if (strcmp(s->name, "num_ctas") == 0)
       ok = set_option(t, tuned, s, 16, to->num_ctas);
+    else if (strcmp(s->name, "warp_specialize") == 0)
+      ok = set_choice(t, tuned, s, to->warp_specialize);
     else if (!tune_setting_find(q->given, q->given_count, s->name))
       to->set_constant(to->user, t, s, tuned->entry->span);
     if (!ok)
@@ -403,5 +420,5 @@ bool tunings_for_compilation(struct tool *t, struct compile_request *r) {
   }
   return tunings_apply(t, &tuned, &q,
                        &(struct tunings_target){&r->num_warps, &r->num_stages, &r->max_registers,
-                                                &r->num_ctas, r, bind});
+                                                &r->num_ctas, &r->warp_specialize, r, bind});
 }

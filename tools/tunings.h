@@ -47,6 +47,7 @@ bool tunings_for_build(const struct tunings *ts, const struct tunings_query *q, 
 // of range.
 struct tunings_target {
   uint32_t *num_warps, *num_stages, *max_registers, *num_ctas; // NULL: cannot be set here
+  enum warp_specialize *warp_specialize;                       // likewise
   void *user;
   void (*set_constant)(void *user, struct tool *t, const struct tune_setting *s, struct span where);
 };
@@ -56,7 +57,7 @@ bool tunings_apply(struct tool *t, const struct tuned *tuned, const struct tunin
 // parameters given do not read the file.
 bool tunings_leave_open(const struct tunings_query *q);
 // num_warps and so on, as far as given; returns how many.
-#define TUNINGS_OPTIONS 4
+#define TUNINGS_OPTIONS 5
 size_t tunings_options(struct tool *t, struct tune_setting ret[TUNINGS_OPTIONS]);
 // The settings that -D, --num-warps and so on give, for a query.
 struct tune_setting *tunings_given(struct tool *t, size_t *ret_count);

@@ -99,7 +99,7 @@ static void add_number(struct arena *a, const char *name, uint32_t number, struc
 }
 
 static void take_fixed(struct arena *a, const struct tune_problem *p, struct tune_key *k) {
-  k->fixed = arena_array(a, struct tune_setting, p->fixed_count + 4);
+  k->fixed = arena_array(a, struct tune_setting, p->fixed_count + 5);
   for (size_t i = 0; i < p->fixed_count; i++)
     if (p->fixed[i].kind == BIND_CONSTANT)
       k->fixed[k->fixed_count++] = (struct tune_setting){arena_strdup(a, p->fixed[i].name),
@@ -108,6 +108,9 @@ static void take_fixed(struct arena *a, const struct tune_problem *p, struct tun
   add_number(a, "num_stages", p->num_stages, k);
   add_number(a, "max_registers", p->max_registers, k);
   add_number(a, "num_ctas", p->num_ctas, k);
+  if (p->warp_specialize)
+    k->fixed[k->fixed_count++] =
+        (struct tune_setting){"warp_specialize", warp_specialize_name(p->warp_specialize)};
   tune_settings_sort(k->fixed, k->fixed_count);
 }
 

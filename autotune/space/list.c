@@ -113,7 +113,7 @@ static void add_option(struct space_builder *b, struct space_entry *e, const cha
 
 static struct space_entry entry_of(struct space_builder *b, const struct lang_config *c) {
   struct space_entry e = {.at = c->span,
-                          .pairs = arena_array(b->a, struct space_pair, c->setting_count + 4)};
+                          .pairs = arena_array(b->a, struct space_pair, c->setting_count + 5)};
   for (size_t i = 0; i < c->setting_count; i++)
     e.pairs[e.count++] =
         (struct space_pair){c->span, str_from(c->settings[i].name), str_from(c->settings[i].text)};
@@ -121,6 +121,9 @@ static struct space_entry entry_of(struct space_builder *b, const struct lang_co
   add_option(b, &e, "num_stages", c->num_stages);
   add_option(b, &e, "max_registers", c->max_registers);
   add_option(b, &e, "num_ctas", c->num_ctas);
+  if (c->warp_specialize && !find_pair(&e, "warp_specialize"))
+    e.pairs[e.count++] = (struct space_pair){c->span, STR("warp_specialize"),
+                                             str_from(warp_specialize_name(c->warp_specialize))};
   return e;
 }
 

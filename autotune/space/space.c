@@ -37,6 +37,12 @@ uint32_t tune_config_registers(const struct tune_space *s, size_t config) {
   return number(s, config, "max_registers");
 }
 
+enum warp_specialize tune_config_specialize(const struct tune_space *s, size_t config) {
+  const char *text = tune_config_value(s, config, "warp_specialize");
+  enum warp_specialize w = WARP_SPECIALIZE_AUTO;
+  return text && warp_specialize_of(str_from(text), &w) ? w : WARP_SPECIALIZE_AUTO;
+}
+
 uint32_t tune_config_ctas(const struct tune_space *s, size_t config) {
   return number(s, config, "num_ctas");
 }

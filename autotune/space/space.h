@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Search spaces: dimensions (values of a compile-time parameter, num_warps, num_stages,
-// max_registers) and configurations, which select one value of each. A list of configurations
+// max_registers, warp_specialize) and configurations, which select one value of each. A list of
+// configurations
 // (@triton.autotune) is a space too: its dimensions have the values that occur.
 #ifndef TILE_AUTOTUNE_SPACE_SPACE_H
 #define TILE_AUTOTUNE_SPACE_SPACE_H
@@ -13,11 +14,18 @@
 #define TUNE_MAX_DIMS 32
 #define TUNE_MAX_CONFIGS 65536
 
-enum tune_dim_kind { TUNE_CONSTANT, TUNE_WARPS, TUNE_STAGES, TUNE_REGISTERS, TUNE_CTAS };
+enum tune_dim_kind {
+  TUNE_CONSTANT,
+  TUNE_WARPS,
+  TUNE_STAGES,
+  TUNE_REGISTERS,
+  TUNE_CTAS,
+  TUNE_SPECIALIZE // values "auto", "on", "off"
+};
 
 struct tune_dim {
   enum tune_dim_kind kind;
-  const char *name; // of the parameter, or "num_warps", "num_stages", "max_registers", "num_ctas"
+  const char *name;    // of the parameter, or "num_warps", ..., "warp_specialize"
   const char **values; // texts as of -D, integers in decimal, ascending where all are integers
   size_t count;
 };
@@ -77,6 +85,7 @@ uint32_t tune_config_warps(const struct tune_space *s, size_t config);     // 0:
 uint32_t tune_config_stages(const struct tune_space *s, size_t config);    // 0: default
 uint32_t tune_config_registers(const struct tune_space *s, size_t config); // 0: no bound
 uint32_t tune_config_ctas(const struct tune_space *s, size_t config);
+enum warp_specialize tune_config_specialize(const struct tune_space *s, size_t config);
 // Appends "BLOCK=128, num_warps=4": the canonical spelling, used in reports and files.
 void tune_config_print(const struct tune_space *s, size_t config, struct strbuf *out);
 // Index of a configuration by its canonical spelling; false if it is not in the space.

@@ -21,7 +21,8 @@ struct space_builder space_begin(struct arena *a, struct diag_engine *diag,
 static const char *const option_names[] = {[TUNE_WARPS] = "num_warps",
                                            [TUNE_STAGES] = "num_stages",
                                            [TUNE_REGISTERS] = "max_registers",
-                                           [TUNE_CTAS] = "num_ctas"};
+                                           [TUNE_CTAS] = "num_ctas",
+                                           [TUNE_SPECIALIZE] = "warp_specialize"};
 
 // What a name refers to; a parameter of the kernel takes precedence over an option.
 static const char *resolve(const struct space_builder *b, struct str name,
@@ -30,7 +31,7 @@ static const char *resolve(const struct space_builder *b, struct str name,
   for (size_t i = 0; i < b->param_count; i++)
     if (str_is(name, b->params[i].name))
       return *ret_kind = TUNE_CONSTANT, *ret_param = &b->params[i], b->params[i].name;
-  for (int k = TUNE_WARPS; k <= TUNE_CTAS; k++)
+  for (int k = TUNE_WARPS; k <= TUNE_SPECIALIZE; k++)
     if (str_is(name, option_names[k]))
       return *ret_kind = (enum tune_dim_kind)k, option_names[k];
   return NULL;
@@ -42,7 +43,7 @@ static bool unknown_name(struct space_builder *b, struct span at, struct str nam
   for (size_t i = 0; i < b->param_count; i++)
     if (b->params[i].is_constexpr)
       names[n++] = b->params[i].name;
-  for (int k = TUNE_WARPS; k <= TUNE_CTAS; k++)
+  for (int k = TUNE_WARPS; k <= TUNE_SPECIALIZE; k++)
     names[n++] = option_names[k];
   struct diag *d =
       diag_error(b->diag, at, E0728, "the kernel has no parameter `%.*s`", STR_ARG(name));
@@ -69,7 +70,7 @@ bool space_dim(struct space_builder *b, struct span at, struct str name, size_t 
     struct diag *d = diag_error(b->diag, at, E0728, "`%s` is a run-time parameter", resolved);
     diag_help(d,
               "what may be chosen are compile-time parameters (`%s: constexpr`), num_warps, "
-              "num_stages, max_registers and num_ctas",
+              "num_stages, max_registers, num_ctas and warp_specialize",
               resolved);
     return false;
   }
@@ -98,7 +99,10 @@ const char *space_spelling(struct arena *a, struct str text) {
   return arena_strndup(a, text.ptr, text.len);
 }
 
-static const char *option_fault(enum tune_dim_kind kind, int64_t n) {
+static const char *option_fault(enum tune_dim_kind kind, struct str text) {
+  enum warp_specialize choice;
+  int64_t n = -1;
+  (void)str_to_i64(text, &n);
   switch (kind) {
   case TUNE_WARPS:
     return n >= 1 && n <= 32 && is_pow2((uint64_t)n) ? NULL : "it is 1, 2, 4, 8, 16 or 32";
@@ -107,6 +111,10 @@ static const char *option_fault(enum tune_dim_kind kind, int64_t n) {
     return n == 0 || (n >= 16 && n <= 255) ? NULL : "it is a number from 16 to 255, or 0: no bound";
   case TUNE_CTAS:
     return n >= 1 && n <= 16 && is_pow2((uint64_t)n) ? NULL : "it is 1, 2, 4, 8 or 16";
+  case TUNE_SPECIALIZE:
+    return warp_specialize_of(text, &choice) && str_is(text, warp_specialize_name(choice))
+               ? NULL
+               : "it is auto, on or off";
   case TUNE_CONSTANT: break;
   }
   return NULL;
@@ -115,10 +123,8 @@ static const char *option_fault(enum tune_dim_kind kind, int64_t n) {
 bool space_value(struct space_builder *b, struct span at, size_t dim, struct str text) {
   const struct tune_dim *d = &b->s->dims[dim];
   text = str_trim(text);
-  int64_t n = -1;
-  bool is_integer = str_to_i64(text, &n);
   const char *fault =
-      d->kind != TUNE_CONSTANT ? option_fault(d->kind, is_integer ? n : -1)
+      d->kind != TUNE_CONSTANT ? option_fault(d->kind, text)
       : lang_is_constant(b->a, text)
           ? NULL
           : "a value is a number, True, False, None, a quoted string, a type name or a tuple";
@@ -147,6 +153,7 @@ const char *space_default(const struct space_builder *b, const struct tune_dim *
   case TUNE_STAGES: return "3";
   case TUNE_REGISTERS: return "0";
   case TUNE_CTAS: return "1";
+  case TUNE_SPECIALIZE: return warp_specialize_name(WARP_SPECIALIZE_AUTO);
   case TUNE_CONSTANT: break;
   }
   for (size_t i = 0; i < b->param_count; i++)

@@ -75,6 +75,8 @@ static tile_status apply(tile_kernel *k, const struct tune_setting *s) {
                  {"num_stages", tile_kernel_set_stages},
                  {"max_registers", tile_kernel_set_max_registers},
                  {"num_ctas", tile_kernel_set_num_ctas}};
+  if (strcmp(s->name, "warp_specialize") == 0)
+    return tile_kernel_set_warp_specialize(k, s->value);
   for (size_t i = 0; i < COUNT_OF(options); i++) {
     if (strcmp(s->name, options[i].name) != 0)
       continue;

@@ -83,6 +83,11 @@ TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned
  * the grid's first dimension, which load blocks once that all of them read. Results do not depend
  * on it. */
 TILE_API tile_status tile_kernel_set_num_ctas(tile_kernel *kernel, unsigned num_ctas);
+/* Whether warps of their own load blocks of tensor descriptors (sm_90a): "auto", the default: where
+ * that is possible, except in loops with `tl.range(warp_specialize=False)`; "on": in these loops
+ * too; "off": nowhere, all warps load by pointers. Ignored by other targets. TILE_INVALID_ARGUMENT:
+ * another text. */
+TILE_API tile_status tile_kernel_set_warp_specialize(tile_kernel *kernel, const char *choice);
 /* Nonzero: programmatic dependent launch, as Triton's launch_pdl=True. Launches may begin while the
  * kernel in front of them in the stream still runs, as soon as all of its CTAs have called
  * tl.extra.cuda.gdc_launch_dependents() or ended; gdc_wait() then waits until that kernel has ended

@@ -103,6 +103,7 @@ void jit_job_put(const struct jit_job *q, struct strbuf *out) {
   wire_put(out, r->num_stages);
   wire_put(out, r->max_registers);
   wire_put(out, r->num_ctas);
+  wire_put(out, r->warp_specialize);
   wire_put(out, r->launch_pdl);
   wire_put(out, r->emit);
   wire_put(out, r->check);
@@ -138,6 +139,7 @@ bool jit_job_get(struct arena *a, struct str bytes, struct jit_job *ret) {
   to->num_stages = (uint32_t)wire_get(&r);
   to->max_registers = (uint32_t)wire_get(&r);
   to->num_ctas = (uint32_t)wire_get(&r);
+  to->warp_specialize = (enum warp_specialize)wire_get(&r);
   to->launch_pdl = wire_get(&r) != 0;
   to->emit = (enum emit_kind)wire_get(&r);
   to->check = wire_get(&r) != 0;
@@ -146,7 +148,8 @@ bool jit_job_get(struct arena *a, struct str bytes, struct jit_job *ret) {
   to->is_complete = wire_get(&r) != 0;
   get_folders(&r, a, to);
   ret->cost = get_cost_job(&r, a);
-  if (r.failed || !name || !target || text.len > SOURCE_MAX_BYTES || to->emit >= EMIT_KIND_COUNT)
+  if (r.failed || !name || !target || text.len > SOURCE_MAX_BYTES || to->emit >= EMIT_KIND_COUNT ||
+      to->warp_specialize >= WARP_SPECIALIZE_COUNT)
     return false;
   to->source = source_create(a, name, text);
   to->target = target_find(str_from(target));

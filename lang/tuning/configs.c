@@ -41,6 +41,20 @@ static bool positive(struct eval *e, struct operand x, const char *what, uint32_
   return true;
 }
 
+static bool specializes(struct eval *e, struct operand x, enum warp_specialize *ret) {
+  struct str s;
+  if (x.v.kind == VALUE_BOOL) {
+    *ret = x.v.b ? WARP_SPECIALIZE_ON : WARP_SPECIALIZE_OFF;
+    return true;
+  }
+  if (!need_const_str(e, x, "warp_specialize", &s))
+    return false;
+  if (!warp_specialize_of(s, ret))
+    eval_error(e, x.at, E0461, "warp_specialize is True, False or \"auto\", not \"%.*s\"",
+               STR_ARG(s));
+  return warp_specialize_of(s, ret);
+}
+
 // Launch options may be given among the parameters.
 static bool launch_option(struct eval *e, const char *name, struct operand v, struct lang_config *c,
                           bool *ret_ok) {
@@ -49,9 +63,12 @@ static bool launch_option(struct eval *e, const char *name, struct operand v, st
                  : strcmp(name, "maxnreg") == 0    ? &c->max_registers
                  : strcmp(name, "num_ctas") == 0   ? &c->num_ctas
                                                    : NULL;
+  bool is_choice = strcmp(name, "warp_specialize") == 0;
+  if (is_choice)
+    *ret_ok = v.v.kind == VALUE_NONE || specializes(e, v, &c->warp_specialize);
   if (to)
     *ret_ok = v.v.kind == VALUE_NONE || positive(e, v, name, to);
-  return to != NULL;
+  return to || is_choice;
 }
 
 static bool read_settings(struct reader *r, struct value kwargs, struct lang_config *c) {

@@ -107,6 +107,7 @@ static void take_config(struct arena *a, const struct lang_tuning *t,
   ret->num_stages = r->num_stages ? 0 : c->num_stages;
   ret->max_registers = c->max_registers;
   ret->num_ctas = c->num_ctas;
+  ret->warp_specialize = c->warp_specialize;
 }
 
 // ---- heuristics ----

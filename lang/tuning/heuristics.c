@@ -5,7 +5,8 @@
 
 // Heuristics for launch options are ignored: they do not change results.
 static bool is_launch_option(const struct ast_function *f, const char *name) {
-  static const char *const names[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
+  static const char *const names[] = {"num_warps", "num_stages", "num_ctas", "maxnreg",
+                                      "warp_specialize"};
   for (size_t i = 0; i < COUNT_OF(names); i++)
     if (strcmp(names[i], name) == 0)
       return !reader_has_param(f, name);

@@ -5,6 +5,7 @@
 #ifndef TILE_LANG_HOST_TUNING_H
 #define TILE_LANG_HOST_TUNING_H
 
+#include "base/warp_specialize.h"
 #include "lang/frontend.h"
 
 struct lang_setting {
@@ -14,6 +15,7 @@ struct lang_config {
   struct lang_setting *settings;
   size_t setting_count;
   uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: not given
+  enum warp_specialize warp_specialize;
   struct span span;
 };
 // A launch argument or chosen constant, which heuristics and pruning functions receive by name.
@@ -63,6 +65,7 @@ struct lang_defaults {
   struct lang_setting *settings;
   size_t setting_count;
   uint32_t num_warps, num_stages, max_registers, num_ctas; // 0: no value, or already given
+  enum warp_specialize warp_specialize;
 };
 // Constants, arguments (lang_known) and the numbers of warps and stages (0: not given) are given.
 // False with diagnostics if a parameter has no value and the decorators cannot be evaluated; if all

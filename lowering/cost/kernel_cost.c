@@ -3,6 +3,7 @@
 // rest), times how often it runs (trips.h).
 #include "lowering/cost/kernel_cost.h"
 
+#include "base/wgmma.h"
 #include "layouts/attr.h"
 #include "lowering/analysis/async_copy.h"
 #include "lowering/analysis/buffer_access.h"
@@ -12,6 +13,8 @@
 #include "lowering/analysis/liveness.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/cost/cost_machine.h"
+#include "lowering/cost/feed_survey.h"
+#include "lowering/cost/kernel_cost_loop.h"
 #include "lowering/cost/occupancy.h"
 #include "lowering/cost/op_survey.h"
 #include "lowering/cost/registers.h"
@@ -27,8 +30,8 @@ struct tally {
   struct kernel_cost *ret;
   MlirOperation kernel;
   struct map of_program; // MlirValue.ptr -> bool *
-  double warps;
-  double times; // times that the current op runs, in every warp
+  double warps;          // that execute the current op
+  double times;          // times that the current op runs, in every warp
 };
 
 static MlirValue operand(MlirOperation op, intptr_t i) { return mlirOperationGetOperand(op, i); }
@@ -79,8 +82,20 @@ static bool is_of_program(struct tally *t, MlirValue v, unsigned depth) {
                    is_of_program(t, operand(yield, at - 1), depth - 1);
 }
 
-static bool is_read(enum op_id id) { return id != OP_TILE_STORE; }
-static bool is_written(enum op_id id) { return id != OP_TILE_LOAD && id != OP_GPU_ASYNC_COPY; }
+static bool is_read(enum op_id id) { return id != OP_TILE_STORE && id != OP_GPU_MAP_STORE; }
+static bool is_written(enum op_id id) {
+  return id != OP_TILE_LOAD && id != OP_GPU_ASYNC_COPY && id != OP_GPU_MAP_COPY;
+}
+
+// Does the access depend on the program id, by its pointer or by the offsets of its block?
+static bool access_of_program(struct tally *t, MlirOperation op, enum op_id id) {
+  intptr_t first = id == OP_GPU_MAP_COPY ? 3 : 0;
+  intptr_t end = id == OP_GPU_MAP_COPY ? mlirOperationGetNumOperands(op) : 1;
+  bool found = false;
+  for (intptr_t i = first; !found && i < end; i++)
+    found = is_of_program(t, operand(op, i), FOLLOWED);
+  return found;
+}
 
 static void see_shared(struct tally *t, double wavefronts) {
   t->ret->shared_wavefronts += wavefronts * t->times * t->warps;
@@ -93,13 +108,15 @@ static void see_access(struct tally *t, MlirOperation op, enum op_id id) {
   struct kernel_cost *k = t->ret;
   double bytes = (double)m.bytes * t->times, count = m.count * t->times * t->warps;
   k->global_read += is_read(id) ? bytes : 0;
-  if (!is_written(id) && !is_of_program(t, operand(op, 0), FOLLOWED))
+  if (!is_written(id) && !access_of_program(t, op, id))
     k->common_read += bytes;
   k->global_written += is_written(id) ? bytes : 0;
   k->sectors += count * m.sectors;
   add_instructions(t, m.cut ? 2.0 * m.count : m.count);
-  if (id == OP_GPU_ASYNC_COPY) // written by the copy itself
+  if (id == OP_GPU_MAP_STORE) // read by the store itself
     see_shared(t, (double)m.bytes / LINE_BYTES / t->warps);
+  if (id == OP_GPU_ASYNC_COPY || id == OP_GPU_MAP_COPY)
+    k->copied_wavefronts += bytes / LINE_BYTES;
 }
 
 // One side of an exchange through a buffer.
@@ -133,6 +150,18 @@ static void see_conversion(struct tally *t, MlirOperation op) {
 
 // ---- products ----
 
+// wgmma reads its operands in shared memory: B whole, A unless it is in registers. `count`
+// instructions of a warp, a fourth of a warpgroup's each.
+static void see_wgmma(struct tally *t, MlirOperation op, double count, double flops) {
+  MlirType acc = mlirValueGetType(operand(op, 2));
+  const struct encoding *e = encoding_of_attr(t->c, tensor_encoding(acc));
+  double n = e->mma.instr_shape[1], a = 0;
+  if (type_is_memdesc(t->c, mlirValueGetType(operand(op, 0))))
+    a = WGMMA_M;
+  t->ret->wgmma_flops += flops;
+  t->ret->shared_wavefronts += count / WGMMA_WARPS * (a + n) * WGMMA_K_BYTES / LINE_BYTES;
+}
+
 static void see_product(struct tally *t, MlirOperation op) {
   struct product_cost p;
   if (!survey_product(&t->of_op, op, &p))
@@ -148,6 +177,8 @@ static void see_product(struct tally *t, MlirOperation op) {
   MlirType element = element_type(type_is_memdesc(t->c, a) ? memdesc_tile(t->c, a) : a);
   double flops = count * (double)p.flops;
   t->ret->tensor_flops += flops;
+  if (p.is_wgmma)
+    see_wgmma(t, op, count, flops);
   t->ret->tensor_cycles +=
       flops / (p.is_wgmma ? machine_wgmma_flops(t->machine, type_bits(t->c, element))
                           : machine_tensor_flops(t->machine, type_bits(t->c, element),
@@ -248,74 +279,37 @@ static void see_elements(struct tally *t, MlirOperation op, enum op_id id) {
     t->ret->fma_flops += n * p.flops * LANES * t->times * t->warps;
 }
 
-// ---- loops ----
+// ---- the walk ----
 
-// The loop with the most iterations that loads: iterations in flight, and waits.
-struct loop_look {
-  struct ir_context *c;
-  MlirOperation loop;
-  unsigned loads, waits, groups; // of copies
-  int64_t pending;               // groups in flight after the last wait
-};
-
-static bool look_inside(MlirOperation op, void *user) {
-  struct loop_look *l = user;
-  enum op_id id = op_id(l->c, op);
-  MlirOperation around = op_loop_around(l->c, op);
-  if (mlirOperationIsNull(around) || !mlirOperationEqual(around, l->loop))
-    return true;
-  l->loads += id == OP_TILE_LOAD;
-  l->groups += id == OP_GPU_ASYNC_COMMIT;
-  if (id == OP_GPU_ASYNC_WAIT) {
-    l->waits++;
-    l->pending = op_attr_int(op, "pending", 0);
-  }
-  return true;
-}
-
-// Loads into registers that the next iteration uses are one iteration ahead.
-static bool loads_ahead(struct ir_context *c, MlirOperation loop) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(loop, 0));
-  MlirOperation yield = mlirBlockGetTerminator(body);
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(yield); i++) {
-    MlirOperation def = value_def(operand(yield, i));
-    if (!mlirOperationIsNull(def) && op_is(c, def, OP_TILE_LOAD) &&
-        mlirOperationEqual(op_loop_around(c, def), loop))
-      return true;
+// Is the op executed by the producer? One of its threads does the work.
+static bool is_producers(struct ir_context *c, MlirOperation op) {
+  MlirBlock block = mlirOperationGetBlock(op);
+  MlirOperation at = mlirOperationGetParentOperation(op);
+  for (; !mlirOperationIsNull(at); at = mlirOperationGetParentOperation(at)) {
+    MlirOperation condition = {NULL};
+    if (op_is(c, at, OP_SCF_IF))
+      condition = value_def(operand(at, 0));
+    if (!mlirOperationIsNull(condition) && op_is(c, condition, OP_GPU_IS_PRODUCER))
+      return mlirBlockEqual(block, mlirRegionGetFirstBlock(mlirOperationGetRegion(at, 0)));
+    block = mlirOperationGetBlock(at);
   }
   return false;
 }
-
-static void see_loop(struct tally *t, MlirOperation op) {
-  struct loop_look l = {.c = t->c, .loop = op};
-  struct kernel_cost *k = t->ret;
-  ir_walk(op, look_inside, &l);
-  if (l.loads + l.waits == 0)
-    return;
-  double iterations = trips_of_loop(t->trips, op) * t->times;
-  if (iterations <= k->iterations)
-    return;
-  k->iterations = iterations;
-  // After the wait for an iteration's last group the groups of the stages in between are in flight.
-  k->stages = l.waits && l.groups     ? (uint32_t)(l.pending + 1) / l.groups + 1
-              : loads_ahead(t->c, op) ? 2
-                                      : 1;
-  k->waits_per_iteration = 1;
-}
-
-// ---- the walk ----
 
 static bool see(MlirOperation op, void *user) {
   struct tally *t = user;
   enum op_id id = op_id(t->c, op);
   t->times = trips_of_op(t->trips, op);
+  t->warps = t->ret->producer_warps && is_producers(t->c, op) ? 1 : t->ret->num_warps;
   if (t->times == 0 && id != OP_BUILTIN_MODULE && id != OP_FUNC_FUNC)
     return true;
   switch (id) {
   case OP_TILE_LOAD:
   case OP_TILE_STORE:
   case OP_TILE_ATOMIC_RMW:
-  case OP_GPU_ASYNC_COPY: see_access(t, op, id); break;
+  case OP_GPU_ASYNC_COPY:
+  case OP_GPU_MAP_COPY:
+  case OP_GPU_MAP_STORE: see_access(t, op, id); break;
   case OP_TILE_DOT:
   case OP_GPU_WARP_GROUP_DOT: see_product(t, op); break;
   case OP_TILE_REDUCE: see_reduction(t, op); break;
@@ -336,7 +330,7 @@ static bool see(MlirOperation op, void *user) {
     add_instructions(t, 1);
     break;
   case OP_SCF_FOR:
-  case OP_SCF_WHILE: see_loop(t, op); break;
+  case OP_SCF_WHILE: main_loop_see(t->c, t->trips, op, t->times, t->ret); break;
   default:
     if ((op_flags(t->c, op) & OP_EW) && mlirOperationGetNumResults(op))
       see_elements(t, op, id);
@@ -356,6 +350,10 @@ static void see_resources(struct tally *t, MlirModule module) {
   unsigned most = resource_registers(t->of_op.target, k->num_warps);
   unsigned bound = (unsigned)op_attr_int(root, "tilegpu.max_registers", most);
   bound = bound < most ? bound : most;
+  struct warp_registers own = warp_registers_of(t->c, root);
+  if (own.computing)
+    bound = own.computing;
+  k->entry_registers = own.entry;
   struct arena *a = t->of_op.arena;
   struct register_need need = registers_needed(
       register_census_of(t->c, t->of_op.axis, liveness_of(t->c, kernel, a), kernel, a), t->trips);
@@ -380,6 +378,10 @@ struct kernel_cost kernel_cost_of(struct ir_context *c, MlirModule module,
       .warps = num_warps,
   };
   cost.is_exact = t.trips->is_exact;
+  cost.producer_warps = (uint32_t)op_attr_int(root, "tilegpu.producer_warps", 0);
+  MlirOperation tiles = persistent_loop(c, t.kernel);
+  if (!mlirOperationIsNull(tiles))
+    cost.tiles = trips_of_loop(t.trips, tiles);
   ir_walk(root, see, &t);
   see_resources(&t, module);
   return cost;

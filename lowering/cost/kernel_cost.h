@@ -20,7 +20,9 @@ struct kernel_cost {
   double common_read;                 // those of global_read that are the same for every program
   double sectors;                     // of 32 bytes that loads, stores and copies touch
   double shared_wavefronts;           // of 128 bytes of shared memory, bank conflicts included
+  double copied_wavefronts;           // that copies from global memory write, beside those
   double tensor_flops;                // by matrix instructions
+  double wgmma_flops;                 // those of them by wgmma
   double tensor_cycles;               // cycles of a multiprocessor's tensor cores on `target`
   double fma_flops;                   // products and sums outside matrix instructions
   double special;                     // exp, log, rsqrt, ...: warp instructions
@@ -31,11 +33,16 @@ struct kernel_cost {
   // for.
   double iterations, waits_per_iteration;
   uint32_t stages; // iterations in flight
+  // Of a persistent kernel, iterations of its loop over tiles, on average over the programs;
+  // else 0.
+  double tiles;
   // Resources.
   uint32_t shared_bytes, num_warps;
-  uint32_t registers; // a thread, estimated from the values live at once
-  uint32_t spilled;   // words of a thread beyond 255 registers, or beyond the bound
-  bool is_exact;      // every trip count was known
+  uint32_t producer_warps;  // beside num_warps, which only issue copies
+  uint32_t entry_registers; // of a thread when it begins, if warps change it (setmaxnreg); else 0
+  uint32_t registers;       // a thread, estimated from the values live at once
+  uint32_t spilled;         // words of a thread beyond 255 registers, or beyond the bound
+  bool is_exact;            // every trip count was known
 };
 
 // `grid` is that of the launch, for loops that depend on num_programs and program_id.

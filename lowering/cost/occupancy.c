@@ -7,6 +7,7 @@
 #include "lowering/cost/cost_machine.h"
 
 #include <assert.h>
+#include <limits.h>
 
 enum {
   REGISTERS_PER_ALLOCATION = 256, // of a warp
@@ -77,21 +78,32 @@ static void take_less(unsigned *n, const char **limit, unsigned other, const cha
   }
 }
 
-unsigned resource_programs_per_sm(const struct target *t, uint32_t num_warps, uint32_t registers,
-                                  uint32_t shared_bytes, const char **ret_limit) {
-  assert(num_warps > 0);
-  assert(t && num_warps > 0 && ret_limit);
+struct program_limits resource_program_limits(const struct target *t, uint32_t num_warps,
+                                              uint32_t registers, uint32_t shared_bytes) {
+  assert(t && num_warps > 0);
   const struct machine *m = machine_of(t);
-  unsigned n = m->warps / num_warps;
-  *ret_limit = "warps";
-  take_less(&n, ret_limit, m->programs, "programs");
+  // A program may use all but the reserved bytes.
+  struct program_limits l = {.warps = m->warps / num_warps,
+                             .programs = m->programs,
+                             .registers = UINT_MAX,
+                             .shared = (t->shared_limit + RESERVED_SHARED) /
+                                       (shared_bytes + RESERVED_SHARED)};
   if (registers) {
     unsigned of_warp = (registers * LANES + REGISTERS_PER_ALLOCATION - 1) /
                        REGISTERS_PER_ALLOCATION * REGISTERS_PER_ALLOCATION;
-    take_less(&n, ret_limit, m->registers / (of_warp * num_warps), "registers");
+    l.registers = m->registers / (of_warp * num_warps);
   }
-  // A program may use all but the reserved bytes.
-  unsigned all = t->shared_limit + RESERVED_SHARED;
-  take_less(&n, ret_limit, all / (shared_bytes + RESERVED_SHARED), "shared memory");
+  return l;
+}
+
+unsigned resource_programs_per_sm(const struct target *t, uint32_t num_warps, uint32_t registers,
+                                  uint32_t shared_bytes, const char **ret_limit) {
+  assert(ret_limit);
+  struct program_limits l = resource_program_limits(t, num_warps, registers, shared_bytes);
+  unsigned n = l.warps;
+  *ret_limit = "warps";
+  take_less(&n, ret_limit, l.programs, "programs");
+  take_less(&n, ret_limit, l.registers, "registers");
+  take_less(&n, ret_limit, l.shared, "shared memory");
   return n;
 }

@@ -19,6 +19,13 @@ struct widest_tile resource_widest_tile(struct ir_context *c, MlirOperation root
 // Registers per thread when that many warps are resident.
 unsigned resource_registers(const struct target *t, uint32_t num_warps);
 
+// Programs of a multiprocessor that each resource allows.
+struct program_limits {
+  unsigned warps, programs, registers, shared; // registers UINT_MAX: not known
+};
+struct program_limits resource_program_limits(const struct target *t, uint32_t num_warps,
+                                              uint32_t registers, uint32_t shared_bytes);
+
 // Programs of a multiprocessor that run at the same time. `registers` of a thread may be 0: not
 // known. *ret_limit: the limiting resource: "warps", "programs", "registers" or "shared memory".
 unsigned resource_programs_per_sm(const struct target *t, uint32_t num_warps, uint32_t registers,

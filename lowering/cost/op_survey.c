@@ -13,6 +13,7 @@
 #include "lowering/analysis/provenance.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shape_view.h"
+#include "lowering/cost/feed_survey.h"
 
 enum { LANES = 32, SECTOR_BYTES = 32, LINE_BYTES = 128, VECTOR_BITS = 128 };
 
@@ -148,12 +149,26 @@ static bool survey_copy(const struct op_survey *s, MlirOperation op, struct memo
   return true;
 }
 
+// One thread issues it; the boxes are whole rows of chunks.
+static bool survey_map(const struct op_survey *s, MlirOperation op, struct memory_access *ret) {
+  MlirType tile = memdesc_tile(s->c, mlirValueGetType(operand(op, 0)));
+  *ret = (struct memory_access){
+      .op = op,
+      .what = op_is(s->c, op, OP_GPU_MAP_COPY) ? "load" : "store",
+      .parameter = map_parameter(s->c, op, (uint32_t)op_attr_int(op, "map", 0)),
+      .is_tma = true,
+      .bytes = (uint64_t)tensor_numel(tile) * memory_bits(s->c, element_type(tile)) / 8};
+  return true;
+}
+
 bool survey_access(const struct op_survey *s, MlirOperation op, struct memory_access *ret) {
   switch (op_id(s->c, op)) {
   case OP_TILE_LOAD:
   case OP_TILE_STORE:
   case OP_TILE_ATOMIC_RMW: return survey_plain(s, op, ret);
   case OP_GPU_ASYNC_COPY: return survey_copy(s, op, ret);
+  case OP_GPU_MAP_COPY:
+  case OP_GPU_MAP_STORE: return survey_map(s, op, ret);
   default: return false;
   }
 }

@@ -16,7 +16,8 @@ struct op_survey {
   struct axis_analysis *axis;
 };
 
-// A load, store, atomic operation or asynchronous copy to shared memory.
+// A load, store, atomic operation or asynchronous copy to shared memory. By TMA (a copy or store
+// through a tensor map) one thread moves the whole tile: width, count and sectors are 0.
 struct memory_access {
   MlirOperation op;
   const char *what;      // "load", "store", "atomic", "copy"
@@ -24,8 +25,9 @@ struct memory_access {
   unsigned width;        // elements an instruction moves
   unsigned wanted;       // the widest that is possible
   const char *why;       // why it is not wider; NULL: it is the widest
-  bool cut;              // the mask may cut vectors, which are then done element by element
-  unsigned count;        // instructions of a warp
+  bool is_tma;
+  bool cut;       // the mask may cut vectors, which are then done element by element
+  unsigned count; // instructions of a warp
   // Sectors of 32 bytes that an instruction of a warp touches, and the least for its bytes.
   unsigned sectors, least_sectors;
   uint64_t bytes; // of the whole tile, masks ignored

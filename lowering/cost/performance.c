@@ -47,8 +47,10 @@ static void see_access(struct survey *s, MlirOperation op) {
   enum op_id id = op_id(s->c, op);
   m.bytes *= trips_of(s, op, &m.in_loop);
   s->ret->in_loop |= m.in_loop;
-  s->ret->bytes_read += id == OP_TILE_STORE ? 0 : m.bytes;
-  s->ret->bytes_written += id == OP_TILE_LOAD || id == OP_GPU_ASYNC_COPY ? 0 : m.bytes;
+  bool reads = id == OP_TILE_LOAD || id == OP_GPU_ASYNC_COPY || id == OP_GPU_MAP_COPY;
+  bool writes = id == OP_TILE_STORE || id == OP_GPU_MAP_STORE;
+  s->ret->bytes_read += writes ? 0 : m.bytes;
+  s->ret->bytes_written += reads ? 0 : m.bytes;
   vec_push(s->a, &s->ret->accesses, m);
 }
 
@@ -72,6 +74,8 @@ static void see_product(struct survey *s, MlirOperation op) {
     }
   }
   vec_push(s->a, &s->ret->products, p);
+  struct product_feeds f = {{operand_feed(s->c, op, 0), operand_feed(s->c, op, 1)}};
+  vec_push(s->a, &s->ret->feeds, f);
 }
 
 static void see_conversion(struct survey *s, MlirOperation op) {
@@ -88,13 +92,20 @@ static void see_reduction(struct survey *s, MlirOperation op) {
 
 // ---- shared memory ----
 
+static void see_buffer(struct survey *s, MlirOperation alloc, struct shared_use *u) {
+  u->copies = alloc_copies(alloc);
+  u->use = buffer_use_of(s->c, alloc);
+  u->engine = buffer_feed(s->c, alloc).engine;
+  u->name = buffer_name(s->c, alloc);
+}
+
 static void see_shared(struct survey *s, MlirOperation op) {
   if (mlirAttributeIsNull(op_attr(op, "tilegpu.shared_offset")))
     return;
   struct shared_use u = {
       .op = op, .offset = scratch_offset(op), .purpose = resource_purpose(s->c, op), .copies = 1};
   if (op_is(s->c, op, OP_GPU_LOCAL_ALLOC))
-    u.copies = alloc_copies(op);
+    see_buffer(s, op, &u);
   u.bytes = op_is(s->c, op, OP_GPU_LOCAL_ALLOC)
                 ? alloc_bytes(s->c, op)
                 : scratch_double_buffer(op) + scratch_bytes(s->c, op, s->num_warps);
@@ -110,7 +121,9 @@ static bool see(MlirOperation op, void *user) {
   case OP_FUNC_FUNC: s->items = shared_items_of(s->c, op, s->num_warps, s->a); break;
   case OP_TILE_LOAD:
   case OP_TILE_STORE:
-  case OP_TILE_ATOMIC_RMW: see_access(s, op); break;
+  case OP_TILE_ATOMIC_RMW:
+  case OP_GPU_MAP_COPY:
+  case OP_GPU_MAP_STORE: see_access(s, op); break;
   case OP_GPU_ASYNC_COPY: see_copy(s, op); break;
   case OP_TILE_DOT:
   case OP_GPU_WARP_GROUP_DOT: see_product(s, op); break;
@@ -143,6 +156,10 @@ struct performance performance_of(struct ir_context *c, MlirModule module,
   ir_walk(root, see, &s);
   int64_t total = scratch_total(module);
   p.shared_bytes = total < 0 ? 0 : (uint32_t)total;
+  p.producer_warps = (uint32_t)op_attr_int(root, "tilegpu.producer_warps", 0);
+  p.registers = warp_registers_of(c, root);
+  p.cluster = (uint32_t)op_attr_int(root, "tilegpu.num_ctas", 1);
+  p.persistent_loop = persistent_loop(c, kernel);
   p.spill_bytes = mlirOperationIsNull(kernel) ? 0 : spill_bytes(kernel);
   return p;
 }

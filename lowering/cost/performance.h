@@ -5,13 +5,21 @@
 #define TILE_LOWERING_COST_PERFORMANCE_H
 
 #include "base/vec.h"
+#include "lowering/cost/feed_survey.h"
 #include "lowering/cost/op_survey.h"
 
 struct shared_use {
   MlirOperation op;
   uint32_t offset, bytes;
   const char *purpose;
-  uint32_t copies; // of a ring of buffers; else 1
+  const char *name;        // of the parameters whose tiles it holds; NULL: not known
+  enum feed_engine engine; // of a buffer of data
+  enum buffer_use use;     // of a buffer
+  uint32_t copies;         // of a ring of buffers; else 1
+};
+
+struct product_feeds {
+  struct feed operands[2];
 };
 
 struct performance {
@@ -22,11 +30,16 @@ struct performance {
   VEC(struct product_cost)
   products; // those of one source location, split along K by passes, in one
   VEC(struct reduction_cost) reductions;
+  VEC(struct product_feeds) feeds; // [product]
   VEC(struct shared_use) shared;
   uint32_t shared_bytes, spill_bytes;
   unsigned barriers; // in the code
   uint64_t bytes_read, bytes_written;
-  bool in_loop; // the bytes are those of one trip of some loop
+  uint32_t producer_warps; // that only copy, beside those that compute
+  struct warp_registers registers;
+  uint32_t cluster;              // programs of a cluster; 1: none
+  MlirOperation persistent_loop; // over tiles; null: none
+  bool in_loop;                  // the bytes are those of one trip of some loop
 };
 
 // All on `a`.

@@ -104,8 +104,20 @@ static MlirBlock block_of(MlirOperation op, intptr_t region) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region));
 }
 
+// Each side is executed by warps of its own. There are no results.
+static void run_both(struct run *r, MlirOperation op, double times) {
+  for (intptr_t side = 0; side < 2; side++)
+    if (!mlirBlockIsNull(block_of(op, side)))
+      run_block(r, block_of(op, side), times);
+}
+
 static void run_if(struct run *r, MlirOperation op, double times) {
   struct number condition = operand_number(r, op, 0);
+  MlirOperation from = value_def(mlirOperationGetOperand(op, 0));
+  if (!mlirOperationIsNull(from) && op_is(r->c, from, OP_GPU_IS_PRODUCER)) {
+    run_both(r, op, times);
+    return;
+  }
   r->counts->is_exact &= condition.known;
   for (intptr_t side = 0; side < 2; side++) {
     MlirBlock block = block_of(op, side);

@@ -30,18 +30,12 @@
 #include "lowering/passes/specialize_warps_clusters.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
+#include "lowering/plan/register_shares.h"
 #include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"
 #include "mlir-dialects/rings.h"
 
-enum {
-  PRODUCER_WARPS = WGMMA_WARPS, // a warpgroup, for setmaxnreg
-  PRODUCER_REGISTERS = 40,
-  MAX_REGISTERS = 240,    // of a thread that computes
-  SM_REGISTERS = 65536,   // of a multiprocessor
-  MANY_ACCUMULATORS = 64, // of a thread: fewer leave registers enough to all warps
-  SWIZZLE = 128           // bytes: the widest
-};
+enum { SWIZZLE = 128 }; // bytes: the widest
 
 struct ring {
   struct ring_ref ref;
@@ -69,7 +63,7 @@ struct state {
   struct map_stores stores;
   struct producer_maps made;
   uint32_t store_bytes; // at least
-  bool has_many_accumulators;
+  struct register_shares shares;
   struct kernel_map *maps; // of the loads and stores
   struct cluster_loads clusters;
 };
@@ -375,45 +369,6 @@ static void drain_ring(struct state *s, const struct ring_site *site) {
 
 // ---- registers ----
 
-static bool continues_sum(struct state *s, MlirOperation dot) {
-  MlirOperation from = value_def(mlirOperationGetOperand(dot, 2));
-  return !mlirOperationIsNull(from) && op_is(s->c, from, OP_TILE_DOT);
-}
-
-// Accumulators of all products in the block: a thread has them at once.
-static unsigned accumulators(struct state *s, MlirBlock block) {
-  unsigned count = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
-    if (op_is(s->c, op, OP_TILE_DOT) && !continues_sum(s, op))
-      count += layout_registers(s->c, mlirValueGetType(mlirOperationGetResult(op, 0)));
-  return count;
-}
-
-static bool sees_many(MlirOperation op, void *user) {
-  struct state *s = user;
-  s->has_many_accumulators |= op_is(s->c, op, OP_TILE_DOT) &&
-                              accumulators(s, mlirOperationGetBlock(op)) > MANY_ACCUMULATORS;
-  return !s->has_many_accumulators;
-}
-
-// The registers that a thread has at first: the given limit, or those of a CTA alone on its SM.
-static uint32_t entry_registers(struct state *s) {
-  int64_t limit = op_attr_int(s->module, "tilegpu.max_registers", 0);
-  uint32_t all = SM_REGISTERS / (32 * (s->p->num_warps + PRODUCER_WARPS)) / 8 * 8;
-  return limit && limit < all ? (uint32_t)limit / 8 * 8 : all;
-}
-
-// The producer gives most of its share to the warps that compute. 0: every warp keeps its share.
-static int32_t computing_registers(struct state *s) {
-  uint32_t groups = s->p->num_warps / WGMMA_WARPS, all = groups + 1, entry = entry_registers(s);
-  ir_walk(s->kernel, sees_many, s);
-  if (!s->has_many_accumulators || entry >= MAX_REGISTERS || entry <= PRODUCER_REGISTERS)
-    return 0;
-  uint32_t most = (entry * all - PRODUCER_REGISTERS) / groups / 8 * 8;
-  return (int32_t)(most < MAX_REGISTERS ? most : MAX_REGISTERS);
-}
-
 static void set_registers(struct state *s, MlirBlock block, int32_t count, bool grows) {
   struct builder b = builder_before(s->c, mlirBlockGetFirstOperation(block));
   build_set_registers(&b, count, grows);
@@ -454,16 +409,10 @@ static MlirBlock split(struct state *s, struct builder *b, MlirOperation first,
   return producer;
 }
 
-// CTAs that share a multiprocessor by the limit of registers.
-static uint32_t ctas_by_registers(struct state *s) {
-  uint32_t ctas = SM_REGISTERS / (32 * (s->p->num_warps + PRODUCER_WARPS)) / entry_registers(s);
-  return ctas ? ctas : 1;
-}
-
 // Shared memory that the rings leave, without that of barriers.
 static uint32_t room(struct state *s) {
   enum { BARRIERS = 256, SYSTEM = 1024 }; // SYSTEM: of each CTA
-  uint32_t ctas = ctas_by_registers(s);
+  uint32_t ctas = s->shares.ctas;
   uint64_t share = (s->p->target->shared_limit + SYSTEM) / ctas - SYSTEM, bytes = BARRIERS;
   for (size_t i = 0; i < s->sites.ring_count; i++)
     bytes += (uint64_t)s->rings[i].bytes * (uint64_t)s->rings[i].ref.slots;
@@ -524,7 +473,6 @@ static void make_maps(struct state *s, MlirOperation leader, MlirBlock computing
 static void specialize(struct state *s) {
   MlirBlock entry = func_entry(s->kernel), computing;
   MlirOperation first = mlirBlockGetFirstOperation(entry);
-  int32_t registers = computing_registers(s);
   struct builder b = builder_before(s->c, first);
   take_maps(s);
   s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
@@ -554,10 +502,10 @@ static void specialize(struct state *s) {
     last.loc = b.loc;
     build_cluster_barrier(&last);
   }
-  if (registers) {
-    set_registers(s, producer, PRODUCER_REGISTERS, false);
-    set_registers(s, computing, registers, true);
-    set_number(s, "tilegpu.entry_registers", entry_registers(s));
+  if (s->shares.computing) {
+    set_registers(s, producer, (int32_t)s->shares.producer, false);
+    set_registers(s, computing, (int32_t)s->shares.computing, true);
+    set_number(s, "tilegpu.entry_registers", s->shares.entry);
   }
   set_number(s, "tilegpu.producer_warps", PRODUCER_WARPS);
 }
@@ -587,10 +535,13 @@ enum pass_result pass_specialize_warps(struct pass_context *p) {
   s.clusters = cluster_loads_of(p, s.kernel);
   if (!s.loads.len)
     cluster_loads_explain(&s.clusters);
+  if (s.loads.len + s.stores.at.len + s.made.makes.len == 0)
+    return PASS_UNCHANGED;
+  s.shares = register_shares_of(p->c, s.module, s.kernel, p->num_warps);
   ring_sites_find(p->c, s.loads.at, s.loads.len, p->scratch, &s.sites);
   if (s.loads.len)
     specialize(&s);
-  else if (s.stores.at.len || s.made.makes.len)
+  else
     only_stores(&s);
-  return s.loads.len || s.stores.at.len || s.made.makes.len ? PASS_CHANGED : PASS_UNCHANGED;
+  return PASS_CHANGED;
 }

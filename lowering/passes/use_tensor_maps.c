@@ -26,6 +26,7 @@
 #include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
 #include "lowering/passes/made_maps.h"
+#include "lowering/passes/use_tensor_maps_requests.h"
 #include "lowering/passes/wgmma_choice.h"
 #include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"
@@ -51,14 +52,16 @@ struct state {
   MlirOperation kernel;
   struct axis_analysis *axis;
   VEC(MlirOperation) loads, stores;
-  VEC(MlirOperation) asked; // loops with `warp_specialize=True`
   VEC(struct load) chosen;
   uint32_t made; // maps that the kernel makes
   // Of all products' loads; of other loads, and of stores if they are not cut.
   uint64_t slot_bytes, other_bytes;
-  VEC(int) accessed; // memory that other ops than these access (pointer_memory)
-  VEC(int) written;  // memory that any op writes to
-  bool has_assembly; // with effects: it may have barriers of the CTA
+  VEC(int) accessed;      // memory that other ops than these access (pointer_memory)
+  VEC(int) written;       // memory that any op writes to
+  MlirOperation assembly; // with effects: it may have barriers of the CTA; null: none
+  // Of the loads of operands, the first that is not chosen, and why.
+  MlirOperation refused;
+  const char *why_refused;
 };
 
 static void note_access(struct state *s, MlirOperation op) {
@@ -75,14 +78,12 @@ static void note_access(struct state *s, MlirOperation op) {
 
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
-  if (op_attr_bool(op, "tile.warp_specialize"))
-    vec_push(s->p->scratch, &s->asked, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE) || op_is(s->c, op, OP_TILE_DESCRIPTOR_REDUCE))
     vec_push(s->p->scratch, &s->stores, op);
-  if (op_is(s->c, op, OP_TILE_INLINE_ASM))
-    s->has_assembly |= !op_is_pure(s->c, op);
+  if (op_is(s->c, op, OP_TILE_INLINE_ASM) && !op_is_pure(s->c, op))
+    s->assembly = op;
   note_access(s, op);
   return true;
 }
@@ -172,19 +173,19 @@ static bool has_k_inside(struct state *s, MlirValue tile, bool transposed) {
   return inside;
 }
 
-static bool wgmma_reads(struct state *s, MlirValue tile, MlirOperation product) {
-  return wgmma_fits(s->p->target, s->p->num_warps, product) &&
-         (!wgmma_needs_k_inside(product) || has_k_inside(s, tile, false));
-}
-
 static const char *why_not(struct state *s, MlirOperation load) {
+  if (load_refuses_warps(s->p, load))
+    return load_refuses_warps(s->p, load);
   MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
   if (mlirOperationIsNull(product))
     return "it has users that are no products";
   if (!is_repeated(s, load, product))
     return "it is not in a loop";
-  if (!wgmma_reads(s, mlirOperationGetResult(load, 0), product))
-    return "wgmma does not compute the product";
+  const char *why_no_wgmma = wgmma_why_not(s->p->target, s->p->num_warps, product);
+  if (why_no_wgmma)
+    return arena_printf(s->c->arena, "wgmma does not compute the product: %s", why_no_wgmma);
+  if (wgmma_needs_k_inside(product) && !has_k_inside(s, mlirOperationGetResult(load, 0), false))
+    return "wgmma does not compute the product: K is not the contiguous dimension of the operand";
   if (!wgmma_has_whole_rows(s->p->num_warps, product) &&
       dot_is_chained(s->c, product, s->p->scratch))
     return "the product feeds another one, or is fed by it, and warps have parts of rows";
@@ -261,10 +262,13 @@ static void choose(struct state *s, MlirOperation load) {
   struct load l = {.op = load};
   const char *why = why_not(s, load);
   why = why ? why : why_no_map(s, &l);
-  if (why)
-    explain(s, load, why);
-  else
+  if (!why) {
     vec_push(s->p->scratch, &s->chosen, l);
+    return;
+  }
+  explain(s, load, why);
+  if (mlirOperationIsNull(s->refused))
+    s->refused = load, s->why_refused = why;
 }
 
 // Shared memory has two slots of each ring.
@@ -466,19 +470,38 @@ static void rewrite_store(struct state *s, MlirOperation store) {
   op_erase(store);
 }
 
+static unsigned line_of(struct state *s, MlirOperation op) {
+  struct span at = op_span(s->c, op);
+  return at.source ? source_line_col(at.source, at.begin).line : 0;
+}
+
+// Why none of the loads was chosen.
+static const char *why_none(struct state *s) {
+  if (s->loads.len == 0)
+    return "the kernel loads no blocks of tensor descriptors";
+  if (mlirOperationIsNull(s->refused))
+    return "no product reads a block of a tensor descriptor";
+  return arena_printf(s->c->arena, "TMA cannot load the block in line %u, nor another operand: %s",
+                      line_of(s, s->refused), s->why_refused);
+}
+
 // Why the kernel has no producer; NULL: it has one.
 static const char *choose_loads(struct state *s) {
+  if (warps_refused(s->p))
+    return warps_refused(s->p);
   if (!s->p->target->has_tma)
     return "the target has no tensor maps";
   if (s->p->num_stages < LEAST_RING_SLOTS)
     return "one stage leaves nothing to load ahead";
-  if (s->has_assembly)
-    return "inline assembly with effects may have barriers of all warps";
+  if (!mlirOperationIsNull(s->assembly))
+    return arena_printf(s->c->arena,
+                        "inline assembly with effects in line %u may have barriers of all warps",
+                        line_of(s, s->assembly));
   for (size_t i = 0; i < s->loads.len; i++)
     if (feeds_product(s, mlirOperationGetResult(s->loads.at[i], 0)))
       choose(s, s->loads.at[i]);
   if (s->chosen.len == 0)
-    return "no product by wgmma reads blocks of tensor descriptors that TMA can load";
+    return why_none(s);
   return rings_fit(s) ? NULL : "shared memory does not hold two blocks of each load";
 }
 
@@ -489,8 +512,7 @@ enum pass_result pass_use_tensor_maps(struct pass_context *p) {
   s.axis = axis_analyse(p->c, mlirModuleGetOperation(p->module), p->scratch);
   ir_walk(s.kernel, collect, &s);
   const char *why = choose_loads(&s);
-  for (size_t i = 0; i < s.asked.len && why; i++)
-    pass_remark(p, s.asked.at[i], "descriptors", "`warp_specialize` has no effect: %s", why);
+  loop_requests_answer(p, s.kernel, why);
   if (why)
     return PASS_UNCHANGED;
   for (size_t i = 0; i < s.loads.len; i++)

@@ -72,15 +72,24 @@ static void place_warpgroups(MlirType acc, uint32_t num_warps, uint32_t ret[2]) 
   ret[1] = num_warps / ret[0];
 }
 
-bool wgmma_fits(const struct target *target, uint32_t num_warps, MlirOperation dot) {
+const char *wgmma_why_not(const struct target *target, uint32_t num_warps, MlirOperation dot) {
   MlirType acc = operand_type(dot, 2);
-  if (!target->has_wgmma || tensor_rank(acc) != 2 || !has_types(dot) ||
-      num_warps % WGMMA_WARPS != 0 || tensor_dim(acc, 0) < WGMMA_M ||
-      tensor_dim(operand_type(dot, 1), 0) < WGMMA_K_BYTES / dtype_bytes(operand_dtype(dot, 0)))
-    return false;
+  if (!target->has_wgmma)
+    return "the target does not have it";
+  if (tensor_rank(acc) != 2)
+    return "it is one of batches";
+  if (!has_types(dot))
+    return "it does not have these types";
+  if (num_warps % WGMMA_WARPS != 0)
+    return "the number of warps is not a multiple of 4";
+  if (tensor_dim(acc, 0) < WGMMA_M)
+    return "it has fewer than 64 rows";
+  if (tensor_dim(operand_type(dot, 1), 0) < WGMMA_K_BYTES / dtype_bytes(operand_dtype(dot, 0)))
+    return "its K is less than 32 bytes";
   uint32_t warps[2];
   place_warpgroups(acc, num_warps, warps);
-  return tensor_dim(acc, 1) / warps[1] >= LEAST_N;
+  return tensor_dim(acc, 1) / warps[1] >= LEAST_N ? NULL
+                                                  : "a warpgroup has fewer than 16 columns of it";
 }
 
 bool wgmma_has_whole_rows(uint32_t num_warps, MlirOperation dot) {
@@ -89,7 +98,7 @@ bool wgmma_has_whole_rows(uint32_t num_warps, MlirOperation dot) {
 
 bool wgmma_computes(struct ir_context *c, const struct target *target, uint32_t num_warps,
                     MlirOperation dot) {
-  return wgmma_fits(target, num_warps, dot) &&
+  return !wgmma_why_not(target, num_warps, dot) &&
          (!wgmma_needs_k_inside(dot) || (has_k_inside(c, dot, 0) && has_k_inside(c, dot, 1)));
 }
 

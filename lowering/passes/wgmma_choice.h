@@ -9,9 +9,9 @@
 // The value that was converted to `v`: the operand of a tilegpu.convert_layout; else `v`.
 MlirValue value_as_computed(struct ir_context *c, MlirValue v);
 
-// Whether wgmma has the product's types and shape, with this number of warps: 64 rows for each
-// warpgroup. Which dimension of an operand is contiguous is left to the next function.
-bool wgmma_fits(const struct target *target, uint32_t num_warps, MlirOperation dot);
+// NULL: wgmma has the product's types and shape, with this number of warps: 64 rows for each
+// warpgroup. Else why not. Which dimension of an operand is contiguous is left to wgmma_computes.
+const char *wgmma_why_not(const struct target *target, uint32_t num_warps, MlirOperation dot);
 
 // Whether each warpgroup has whole rows of the result: it can become operand A of another product
 // in registers.

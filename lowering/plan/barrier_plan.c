@@ -2,13 +2,7 @@
 // A forward data flow: intervals of bytes with pending accesses, carried through blocks, joined
 // where branches join and around loops until a fixpoint.
 //
-// Slots of memory that alternates with iterations are numbered relative to the current iteration of
-// the loop.
-//  - Scratch with two slots (scratch_double_buffer): slot 0 is that of this iteration, slot 1 that
-//    of the iterations before and after it.
-//  - A ring whose buffers have phases: slot p is the buffer of phase p.
-// On the back edge they advance by one slot: phase 1 is phase 0 of the next iteration. In iteration
-// 0 slot p has number p; after the loop it may be any.
+// Slots of memory that alternates with iterations: barrier_plan_slots.c.
 //
 // Termination. What is pending at a loop's head only grows. The ends of its intervals are those of
 // items, of their slots, and of pieces moved between slots: B numbers, in general 2 * items * (most
@@ -19,7 +13,7 @@
 // MOST_STEPS operations were visited. From then on each visit of a loop starts from what was
 // pending at its head in the visit before (`heads`), so that the passes over a loop at depth d are
 // at most d (S B + 1): linear in the depth.
-#include "lowering/plan/barrier_plan.h"
+#include "lowering/plan/barrier_plan_slots.h"
 
 #include <assert.h>
 
@@ -57,59 +51,25 @@ static void clear(struct pending *p) {
 
 // ---- one op ----
 
-// A ring whose buffers have phases in the loop, and whose memory no other item uses there.
-struct phased_ring {
-  uint32_t item;
-  MlirOperation loop;
-};
-
-// Who meets at a barrier.
-enum scope { SCOPE_NONE, SCOPE_OWN, SCOPE_CTA };
-
-struct placed {
-  MlirOperation op;
-  enum scope scope, before; // before: of the op until this was added
-};
-
-struct run {
-  const struct shared_items *items;
-  const struct map *calls;
-  struct arena *a;
-  void (*see)(void *user, MlirOperation op, const struct shared_effects *effects,
-              const struct pending *pending);
-  void *user;
-  VEC(struct placed) before;
-  struct map needed;    // op -> enum scope
-  struct intervals own; // buffers of stores by groups of warps, each of its own rows
-  uint32_t own_warps;   // of such a group
-  struct map behind_writes;
-  bool *alternates; // of each item: it has two slots, which no other item uses in its loop
-  VEC(struct phased_ring) phased_rings;
-  size_t steps;     // operations visited
-  struct map heads; // loops gone through once -> struct pending *, what is pending at their head
-  MlirOperation overwrites;  // what a product in flight reads; null: no op does
-  MlirOperation *slot_loops; // of each item: the loop whose iterations its slots count; null: none
-};
-
-static enum scope needed(const struct run *r, MlirOperation op) {
+static enum scope needed(const struct barrier_run *r, MlirOperation op) {
   return (enum scope)(uintptr_t)ptrmap_get(&r->needed, op.ptr);
 }
 
-static void set_needed(struct run *r, MlirOperation op, enum scope scope) {
+static void set_needed(struct barrier_run *r, MlirOperation op, enum scope scope) {
   ptrmap_put(r->a, &r->needed, op.ptr, (void *)(uintptr_t)scope);
 }
 
-static void need(struct run *r, MlirOperation op, enum scope scope) {
+static void need(struct barrier_run *r, MlirOperation op, enum scope scope) {
   enum scope before = needed(r, op);
   if (scope <= before)
     return;
-  vec_push(r->a, &r->before, ((struct placed){op, scope, before}));
+  vec_push(r->a, &r->before, ((struct placed_barrier){op, scope, before}));
   set_needed(r, op, scope);
 }
 
-static void take_back(struct run *r, size_t len) {
+static void take_back(struct barrier_run *r, size_t len) {
   while (r->before.len > len) {
-    struct placed last = vec_pop(&r->before);
+    struct placed_barrier last = vec_pop(&r->before);
     set_needed(r, last.op, last.before);
   }
 }
@@ -119,9 +79,10 @@ static void take_back(struct run *r, size_t len) {
 // was not measured.
 enum { MOST_STEPS = 50000 };
 
-static bool is_spent(const struct run *r) { return r->steps > MOST_STEPS; }
+static bool is_spent(const struct barrier_run *r) { return r->steps > MOST_STEPS; }
 
-static struct shared_interval interval_of(const struct run *r, const struct shared_part *part) {
+static struct shared_interval interval_of(const struct barrier_run *r,
+                                          const struct shared_part *part) {
   const struct shared_item *item = &r->items->items.at[part->item];
   uint32_t end = shared_item_end(item);
   if (item->copies > 1 && part->number != SHARED_ANY &&
@@ -134,7 +95,7 @@ static struct shared_interval interval_of(const struct run *r, const struct shar
   return (struct shared_interval){item->offset, end};
 }
 
-static struct intervals intervals_of(const struct run *r, const struct part_set *s) {
+static struct intervals intervals_of(const struct barrier_run *r, const struct part_set *s) {
   struct intervals ret = {0};
   for (size_t i = 0; i < s->at.len; i++)
     intervals_add(r->a, &ret, interval_of(r, &s->at.at[i]));
@@ -142,7 +103,7 @@ static struct intervals intervals_of(const struct run *r, const struct part_set 
 }
 
 // Barriers do not help.
-static void check_products(struct run *r, MlirOperation op, const struct pending *p,
+static void check_products(struct barrier_run *r, MlirOperation op, const struct pending *p,
                            const struct intervals *writes) {
   for (unsigned i = 0; i < PRODUCT_AGES; i++)
     if (mlirOperationIsNull(r->overwrites) && intervals_any_overlap(&p->products[i], writes))
@@ -150,7 +111,7 @@ static void check_products(struct run *r, MlirOperation op, const struct pending
 }
 
 // The barrier in front of the op.
-static void pass_barrier(struct run *r, MlirOperation op, struct pending *p) {
+static void pass_barrier(struct barrier_run *r, MlirOperation op, struct pending *p) {
   if (p->writes.at.len)
     ptrmap_put(r->a, &r->behind_writes, op.ptr, op.ptr);
   if (needed(r, op) == SCOPE_OWN) {
@@ -161,7 +122,7 @@ static void pass_barrier(struct run *r, MlirOperation op, struct pending *p) {
   }
 }
 
-static void wait_if(struct run *r, MlirOperation op, struct pending *p, bool conflict,
+static void wait_if(struct barrier_run *r, MlirOperation op, struct pending *p, bool conflict,
                     enum scope scope) {
   if (conflict)
     need(r, op, scope);
@@ -169,7 +130,7 @@ static void wait_if(struct run *r, MlirOperation op, struct pending *p, bool con
     pass_barrier(r, op, p);
 }
 
-static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
+static void visit_call(struct barrier_run *r, MlirOperation op, struct pending *p) {
   MlirOperation callee = op_function(r->items->c, op, "callee");
   const struct call_effects *e = r->calls ? ptrmap_get(r->calls, callee.ptr) : NULL;
   if (!e)
@@ -184,7 +145,8 @@ static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
 
 // Copies that the thread has waited for: others see what they wrote after a barrier. The buffer of
 // a wait may not be known, so only a wait for all copies completes them.
-static void complete_copies(struct run *r, const struct shared_effects *e, struct pending *p) {
+static void complete_copies(struct barrier_run *r, const struct shared_effects *e,
+                            struct pending *p) {
   struct intervals completed = intervals_of(r, &e->completed);
   intervals_add_all(r->a, &p->writes, &completed);
   if (!e->completes_all)
@@ -195,7 +157,8 @@ static void complete_copies(struct run *r, const struct shared_effects *e, struc
 
 // A group starts, which makes the others older; then groups complete. Others learn behind a barrier
 // that they may write what those read.
-static void advance_products(struct run *r, const struct shared_effects *e, struct pending *p) {
+static void advance_products(struct barrier_run *r, const struct shared_effects *e,
+                             struct pending *p) {
   struct intervals *groups = p->products;
   if (e->product_reads.at.len) {
     intervals_add_all(r->a, &groups[PRODUCT_AGES - 1], &groups[PRODUCT_AGES - 2]);
@@ -210,13 +173,13 @@ static void advance_products(struct run *r, const struct shared_effects *e, stru
 }
 
 // Of a barrier between accesses to these bytes.
-static enum scope scope_of(const struct run *r, const struct intervals *reads,
+static enum scope scope_of(const struct barrier_run *r, const struct intervals *reads,
                            const struct intervals *writes) {
   bool is_own = r->own_warps && intervals_cover(&r->own, reads) && intervals_cover(&r->own, writes);
   return is_own ? SCOPE_OWN : SCOPE_CTA;
 }
 
-static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
+static void visit_plain(struct barrier_run *r, MlirOperation op, struct pending *p) {
   struct shared_effects e = shared_effects_of(r->items, op);
   if (!shared_effects_any(&e))
     return;
@@ -242,189 +205,15 @@ static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
   intervals_add_all(r->a, &p->reads, &late);
 }
 
-// ---- buffers of stores by groups of warps ----
-
-// No other item may use the bytes, at any time.
-static bool is_alone(const struct run *r, uint32_t item) {
-  const struct shared_item *x = &r->items->items.at[item];
-  for (uint32_t i = 0; i < r->items->items.len; i++) {
-    const struct shared_item *other = &r->items->items.at[i];
-    if (i != item && other->offset < shared_item_end(x) && x->offset < shared_item_end(other))
-      return false;
-  }
-  return true;
-}
-
-static bool see_own(MlirOperation op, void *user) {
-  struct run *r = user;
-  uint32_t warps = (uint32_t)op_attr_int(op, "warps", 0);
-  if (!op_is(r->items->c, op, OP_GPU_MAP_STORE) || !warps)
-    return true;
-  const struct part_set *parts = shared_parts_of(r->items, mlirOperationGetOperand(op, 0));
-  for (size_t i = 0; i < parts->at.len; i++) {
-    const struct shared_item *item = &r->items->items.at[parts->at.at[i].item];
-    if (is_alone(r, parts->at.at[i].item))
-      intervals_add(r->a, &r->own, (struct shared_interval){item->offset, shared_item_end(item)});
-  }
-  r->own_warps = warps; // all stores of a kernel have the same
-  return true;
-}
-
-// ---- memory whose slots alternate ----
-
-struct call_search {
-  const struct run *run;
-  struct shared_interval where;
-  bool found;
-};
-
-static bool see_call(MlirOperation op, void *user) {
-  struct call_search *m = user;
-  if (!m->run->calls || !op_is(m->run->items->c, op, OP_FUNC_CALL))
-    return true;
-  MlirOperation callee = op_function(m->run->items->c, op, "callee");
-  const struct call_effects *e = ptrmap_get(m->run->calls, callee.ptr);
-  m->found |= e && intervals_overlap(&e->touches, m->where);
-  return true;
-}
-
-// Accesses of other items to that memory would not advance from slot to slot.
-static bool has_loop_alone(const struct run *r, size_t i, MlirOperation loop) {
-  const struct shared_item *item = &r->items->items.at[i];
-  struct call_search m = {.run = r, .where = {item->offset, shared_item_end(item)}};
-  struct live_range range = {liveness_point(r->items->live, loop),
-                             liveness_end(r->items->live, loop)};
-  for (size_t k = 0; k < r->items->items.len; k++) {
-    const struct shared_item *other = &r->items->items.at[k];
-    if (k != i && other->offset < m.where.end && m.where.begin < shared_item_end(other) &&
-        live_ranges_overlap(shared_item_live(other), range))
-      return false;
-  }
-  ir_walk(loop, see_call, &m);
-  return !m.found;
-}
-
-static void find_alternating(struct run *r) {
-  size_t count = r->items->items.len;
-  r->alternates = arena_array(r->a, bool, count + 1);
-  r->slot_loops = arena_array(r->a, MlirOperation, count + 1);
-  for (size_t i = 0; i < count; i++) {
-    const struct shared_item *item = &r->items->items.at[i];
-    r->slot_loops[i] = (MlirOperation){NULL};
-    r->alternates[i] = item->double_buffer != 0 && item->double_buffer >= item->bytes &&
-                       has_loop_alone(r, i, item->loop);
-  }
-}
-
-static bool is_phased(const struct run *r, uint32_t item, MlirOperation loop) {
-  for (size_t i = 0; i < r->phased_rings.len; i++)
-    if (r->phased_rings.at[i].item == item && mlirOperationEqual(r->phased_rings.at[i].loop, loop))
-      return true;
-  return false;
-}
-
-static bool see_index(MlirOperation op, void *user) {
-  struct run *r = user;
-  if (!op_is(r->items->c, op, OP_GPU_LOCAL_INDEX))
-    return true;
-  const struct part_set *parts = shared_parts_of(r->items, mlirOperationGetResult(op, 0));
-  for (size_t i = 0; i < parts->at.len; i++) {
-    struct phased_ring ring = {parts->at.at[i].item, parts->at.at[i].loop};
-    const struct shared_item *item = &r->items->items.at[ring.item];
-    if (mlirOperationIsNull(ring.loop) || item->copies == 1 || is_phased(r, ring.item, ring.loop))
-      continue;
-    // A ring allocated in the loop is another one in each iteration.
-    bool is_outside =
-        liveness_point(r->items->live, item->op) < liveness_point(r->items->live, ring.loop);
-    if (is_outside && has_loop_alone(r, ring.item, ring.loop))
-      vec_push(r->a, &r->phased_rings, ring);
-  }
-  return true;
-}
-
-static void advance_slots(struct run *r, struct pending *p, const struct ring_slots *slots) {
-  intervals_advance(r->a, &p->reads, slots);
-  intervals_advance(r->a, &p->writes, slots);
-  intervals_advance(r->a, &p->under_way, slots);
-  for (unsigned i = 0; i < PRODUCT_AGES; i++)
-    intervals_advance(r->a, &p->products[i], slots);
-}
-
-static void widen_to_slots(struct run *r, struct pending *p, const struct ring_slots *slots) {
-  intervals_widen(r->a, &p->reads, slots);
-  intervals_widen(r->a, &p->writes, slots);
-  intervals_widen(r->a, &p->under_way, slots);
-  for (unsigned i = 0; i < PRODUCT_AGES; i++)
-    intervals_widen(r->a, &p->products[i], slots);
-}
-
-static struct ring_slots slots_of_ring(const struct run *r, uint32_t i) {
-  const struct shared_item *item = &r->items->items.at[i];
-  return (struct ring_slots){item->offset, item->stride, item->stride, item->copies};
-}
-
-// The two slots of the loop's own scratch are exchanged; `either`: they may have been.
-static void advance_scratch(struct run *r, MlirOperation loop, struct pending *p, bool either) {
-  for (size_t i = 0; i < r->items->items.len; i++) {
-    const struct shared_item *item = &r->items->items.at[i];
-    struct ring_slots slots = {item->offset, item->bytes, item->double_buffer, 2};
-    if (!r->alternates[i] || !mlirOperationEqual(item->loop, loop))
-      continue;
-    if (either)
-      widen_to_slots(r, p, &slots);
-    else
-      advance_slots(r, p, &slots);
-  }
-}
-
-static void advance_iteration(struct run *r, MlirOperation loop, struct pending *p) {
-  advance_scratch(r, loop, p, false);
-  for (size_t i = 0; i < r->phased_rings.len; i++) {
-    struct ring_slots slots = slots_of_ring(r, r->phased_rings.at[i].item);
-    if (mlirOperationEqual(r->phased_rings.at[i].loop, loop))
-      advance_slots(r, p, &slots);
-  }
-}
-
-// From here on the rings' slots are relative to this loop's iterations. Returns the previous loop
-// of each ring.
-static MlirOperation *enter_loop(struct run *r, MlirOperation loop, struct pending *p) {
-  MlirOperation *outer = arena_array(r->a, MlirOperation, r->phased_rings.len + 1);
-  for (size_t i = 0; i < r->phased_rings.len; i++) {
-    const struct phased_ring *ring = &r->phased_rings.at[i];
-    struct ring_slots slots = slots_of_ring(r, ring->item);
-    outer[i] = r->slot_loops[ring->item];
-    if (!mlirOperationEqual(ring->loop, loop))
-      continue;
-    if (!mlirOperationIsNull(outer[i]))
-      widen_to_slots(r, p, &slots);
-    r->slot_loops[ring->item] = loop;
-  }
-  return outer;
-}
-
-static void exit_loop(struct run *r, MlirOperation loop, const MlirOperation *outer,
-                      struct pending *p) {
-  advance_scratch(r, loop, p, true);
-  for (size_t i = 0; i < r->phased_rings.len; i++) {
-    const struct phased_ring *ring = &r->phased_rings.at[i];
-    struct ring_slots slots = slots_of_ring(r, ring->item);
-    if (!mlirOperationEqual(ring->loop, loop))
-      continue;
-    widen_to_slots(r, p, &slots);
-    r->slot_loops[ring->item] = outer[i];
-  }
-}
-
 // ---- control flow ----
 
-static void visit_block(struct run *r, MlirBlock block, struct pending *p);
+static void visit_block(struct barrier_run *r, MlirBlock block, struct pending *p);
 
 static MlirBlock region_block(MlirOperation op, intptr_t i) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, i));
 }
 
-static void visit_if(struct run *r, MlirOperation op, struct pending *p) {
+static void visit_if(struct barrier_run *r, MlirOperation op, struct pending *p) {
   struct pending other = copy(r->a, p);
   visit_block(r, region_block(op, 0), p);
   visit_block(r, region_block(op, 1), &other);
@@ -433,10 +222,11 @@ static void visit_if(struct run *r, MlirOperation op, struct pending *p) {
 
 // Iterates over the loop until nothing new arrives at its head. `head`: assumed to be pending
 // there; then what is. At most S B + 1 passes (see the top of the file).
-static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct pending *head) {
+static void fixpoint(struct barrier_run *r, MlirOperation op, struct pending *p,
+                     struct pending *head) {
   bool is_while = op_is(r->items->c, op, OP_SCF_WHILE);
   struct pending left;
-  const MlirOperation *outer = enter_loop(r, op, p);
+  const MlirOperation *outer = barrier_slots_enter(r, op, p);
   join(r->a, head, p);
   for (bool more = true; more;) {
     struct pending around = copy(r->a, head), next;
@@ -444,33 +234,33 @@ static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct 
     left = copy(r->a, &around);
     if (is_while)
       visit_block(r, region_block(op, 1), &around);
-    advance_iteration(r, op, &around);
+    barrier_slots_advance(r, op, &around);
     next = copy(r->a, head);
     join(r->a, &next, &around);
     more = !same_pending(&next, head);
     *head = next;
   }
   *p = is_while ? left : copy(r->a, head); // an scf.while ends after its condition
-  exit_loop(r, op, outer, p);
+  barrier_slots_exit(r, op, outer, p);
 }
 
 // The result of one placement of barriers in a loop.
 struct attempt {
   struct pending after;
-  struct placed *barriers;
+  struct placed_barrier *barriers;
   size_t count;
 };
 
-static struct attempt attempt_take(struct run *r, size_t len, const struct pending *after) {
+static struct attempt attempt_take(struct barrier_run *r, size_t len, const struct pending *after) {
   struct attempt t = {.after = *after, .count = r->before.len - len};
-  t.barriers = arena_array(r->a, struct placed, t.count + 1);
+  t.barriers = arena_array(r->a, struct placed_barrier, t.count + 1);
   for (size_t i = 0; i < t.count; i++)
     t.barriers[i] = r->before.at[len + i];
   take_back(r, len);
   return t;
 }
 
-static void attempt_keep(struct run *r, const struct attempt *t, struct pending *p) {
+static void attempt_keep(struct barrier_run *r, const struct attempt *t, struct pending *p) {
   for (size_t i = 0; i < t->count; i++)
     need(r, t->barriers[i].op, t->barriers[i].scope);
   *p = t->after;
@@ -479,7 +269,7 @@ static void attempt_keep(struct run *r, const struct attempt *t, struct pending 
 // Barriers in the loop with `p` pending before it. The first pass places barriers before it is
 // known what the back edge brings, which may need a barrier further up that serves both: a second
 // try starts with it.
-static size_t place_barriers(struct run *r, MlirOperation op, struct pending *p) {
+static size_t place_barriers(struct barrier_run *r, MlirOperation op, struct pending *p) {
   const struct pending before = copy(r->a, p);
   size_t len = r->before.len;
   struct pending head = {0};
@@ -499,7 +289,7 @@ static size_t place_barriers(struct run *r, MlirOperation op, struct pending *p)
 
 // One try. What was pending at the loop's head in earlier visits still counts: heads only grow, so
 // that nested loops take a number of passes that is linear in their depth, not exponential.
-static void visit_loop_once(struct run *r, MlirOperation op, struct pending *p) {
+static void visit_loop_once(struct barrier_run *r, MlirOperation op, struct pending *p) {
   struct pending *head = ptrmap_get(&r->heads, op.ptr);
   if (!head) {
     head = arena_new(r->a, struct pending);
@@ -509,7 +299,7 @@ static void visit_loop_once(struct run *r, MlirOperation op, struct pending *p) 
 }
 
 // What is pending before the loop may cost barriers inside that a single barrier before it saves.
-static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
+static void visit_loop(struct barrier_run *r, MlirOperation op, struct pending *p) {
   if (needed(r, op))
     pass_barrier(r, op, p);
   if (is_spent(r)) {
@@ -530,7 +320,7 @@ static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
   attempt_keep(r, &inside, p);
 }
 
-static void visit_block(struct run *r, MlirBlock block, struct pending *p) {
+static void visit_block(struct barrier_run *r, MlirBlock block, struct pending *p) {
   if (mlirBlockIsNull(block))
     return;
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
@@ -547,7 +337,7 @@ static void visit_block(struct run *r, MlirBlock block, struct pending *p) {
   }
 }
 
-static struct planned_barrier planned(const struct run *r, MlirOperation op) {
+static struct planned_barrier planned(const struct barrier_run *r, MlirOperation op) {
   return (struct planned_barrier){
       .op = op,
       .warps = needed(r, op) == SCOPE_OWN ? r->own_warps : 0,
@@ -561,11 +351,9 @@ barrier_plan_make(const struct shared_items *items, MlirOperation func, const st
                               const struct pending *pending),
                   void *user, struct arena *a) {
   assert(items && !mlirOperationIsNull(func) && a);
-  struct run r = {.items = items, .calls = calls, .a = a, .see = see, .user = user};
+  struct barrier_run r = {.items = items, .calls = calls, .a = a, .see = see, .user = user};
   struct barrier_plan plan = {0};
-  find_alternating(&r);
-  ir_walk(func, see_index, &r);
-  ir_walk(func, see_own, &r);
+  barrier_slots_find(&r, func);
   visit_block(&r, region_block(func, 0), &plan.left);
   plan.overwrites = r.overwrites;
   for (size_t i = 0; i < r.before.len; i++)

@@ -57,6 +57,7 @@ did you mean `BLOCK`' header --function add:BLOK=3
 aot "a name that C does not take" 2 '`3d`.*\[E0753\]' header --function 3d:kernel=add
 aot "a word of C" 2 '`while`.*\[E0753\]' header --function while:kernel=add
 aot "a function twice" 2 'two functions `add` \[E0753\]' header --function add --function add
+aot "whether warps specialise" 2 'warp_specialize=no.*auto, on or off \[E0753\]' header --function add:warp_specialize=no
 aot "warps out of range" 2 'num_warps=64.*\[E0753\]' header --function add:num_warps=64
 aot "a malformed module name" 2 '\[E0753\]' header --name a-b
 aot "--spec without a promise" 2 '\[E0754\]' pack --spec x

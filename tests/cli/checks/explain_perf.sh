@@ -45,17 +45,52 @@ check "products and what feeds them" 0 '^  [0-9:]+ +copy +a +128x64xf16 +8 wide,
 ^  [0-9:]+ +copy +b +64x256xf16 +8 wide, 16 of 16 sectors$
 ^  a program reads 49152 bytes and writes 65536, with one trip
 ^  [0-9:]+ +128x256xf32 +128 x mma.sync.m16n8k16.f32.f16.f16.f32 a warp$
-^  [0-9:]+ +128x64xf16 +49152 bytes from [0-9]+ on for a ring of 3 buffers$
-^  [0-9:]+ +64x256xf16 +98304 bytes from [0-9]+ on for a ring of 3 buffers$' \
+^  [0-9:]+ +128x64xf16 +49152 bytes from [0-9]+ on for a ring of 3 buffers: `a`$
+^  [0-9:]+ +64x256xf16 +98304 bytes from [0-9]+ on for a ring of 3 buffers: `b`$' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
   --target sm_80 --explain-perf --ptxas none
+check "who loads without a producer" 0 '^          operand A, `a`, comes by cp.async of all warps, through a ring of 3 buffers of 16384 bytes$
+^          operand B, `b`, comes by cp.async of all warps, through a ring of 3 buffers of 32768 bytes$
+^  8 warps load and compute$
+^  no loop over tiles: the kernel is not persistent$
+^  clusters: none$
+!setmaxnreg' \
+  "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
+  --target sm_90a --explain-perf --ptxas none
+sizes='M=i32:16,N=i32:16,K=i32:16,a_stride=i32:16,b_stride=i32:16,c_stride=i32:16'
+persistent="$root/tutorials/09-persistent-matmul/persistent.tile"
+check "a producer, rings and registers by warpgroup" 0 '^  [0-9:]+ +load +a +128x64xf16 +by TMA$
+^  [0-9:]+ +store +c +128x64xf16 +by TMA$
+^  a program reads 49152 bytes and writes 65536, with one trip
+^  [0-9:]+ +128x256xf32 +4 x wgmma.m64n256k16 a warp$
+^          operand A, `a`, comes by TMA, from the producer warps, through a ring of 4 buffers of 16384 bytes$
+^          operand B, `b`, comes by TMA, from the producer warps, through a ring of 4 buffers of 32768 bytes$
+^  [0-9:]+ +128x64xf16 +65536 bytes from [0-9]+ on for a ring of 4 buffers: `a`$
+^  [0-9:]+ +128x64xf16 +16384 bytes from [0-9]+ on for a tile that TMA stores: `c`$
+^  [0-9:]+ +8xi64 +64 bytes from [0-9]+ on for the mbarriers of a ring: `a, b`$
+^  8 warps compute, 4 more only issue copies \(the producer\)$
+^  registers a thread \(setmaxnreg\): 232 of warps that compute, 40 of the producer, 168 of all at first$
+^  32:5 +a program computes several tiles \(a persistent kernel\)$
+^occupancy: 1 program of 12 warps a multiprocessor \(12 of 64 warps\), limited by registers$
+^  programs that each allows: warps 5, programs 32, shared memory 1, registers 1$' \
+  "$persistent" --signature $sizes --num-warps 8 --target sm_90a --explain-perf --ptxas none
+check "the same in JSON" 0 '"operands": \[\{"engine": "TMA", "parameter": "a", "in_shared": true\}, \{"engine": "TMA", "parameter": "b", "in_shared": true\}\]
+"use": "mbarriers", "engine": "computed"
+"warps": \{"computing": 8, "producer": 4, "registers": \{"entry": 168, "computing": 232, "producer": 40\}, "persistent_loop": "32:5", "cluster": 1\}
+"limits": \{"warps": 5, "programs": 32, "shared_memory": 1, "registers": 1\}' \
+  "$persistent" --signature $sizes --num-warps 8 --target sm_90a --explain-perf --json --ptxas none
+check "without its producer" 0 '^          operand A, `a`, comes by cp.async of all warps, through a ring of 4 buffers
+^  8 warps load and compute$
+!by TMA' "$persistent" --signature $sizes --num-warps 8 --target sm_90a --warp-specialize off --explain-perf --ptxas none
+check "an unknown choice" 2 'unknown value `maybe` of `--warp-specialize`
+one of `auto`, `on`, `off`' "$persistent" --warp-specialize maybe
 check "products by warpgroups" 0 '^  [0-9:]+ +128x256xf32 +4 x wgmma.m64n256k16 a warp$' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
   --target sm_90a --explain-perf --ptxas none
 check "a copy that is narrow says why" 0 '^  [0-9:]+ +load +a
 not 8 wide' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --target sm_80 --explain-perf --ptxas none
-check "products in JSON" 0 '"products": \[\{"location": "[0-9:]+", "type": "128x256xf32", "instruction": "mma.sync.m16n8k16.f32.f16.f16.f32", "count": 128\}\]
+check "products in JSON" 0 '"products": \[\{"location": "[0-9:]+", "type": "128x256xf32", "instruction": "mma.sync.m16n8k16.f32.f16.f16.f32", "count": 128, "operands": \[\{"engine": "cp.async", "parameter": "a", "in_shared": true\}
 "copies": 3' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
   --target sm_80 --explain-perf --json --ptxas none

@@ -116,3 +116,11 @@ for stages in 2 3 5; do
   agree "copies on both sides of the product, $stages stages" mixed.tile 'wgmma.m64n64k16' --num-stages $stages --arg 'a=f16[64x160]:rand(1)' \
     --arg 'b=f16[160x64]:rand(2)' --arg 'c=f32[64x160]:rand(3)' --arg table='i32[5]:iota' --arg 'out=f32[64x96]:zeros' --arg K=160
 done
+# The same product with a producer warpgroup and without it.
+tiles=(-D BLOCK_M=64 -D BLOCK_N=64 -D BLOCK_K=64 --num-warps 4 --arg 'a=f16[128x192]:rand(0)' --arg 'b=f16[192x128]:rand(1)'
+  --arg 'c=f16[128x128]:zeros' --arg M=128 --arg N=128 --arg K=192 --arg a_stride=192 --arg b_stride=128 --arg c_stride=128 --grid 2)
+persistent="$root/tutorials/09-persistent-matmul/persistent.tile"
+check "persistent tiles on the CPU" 0 '!error' --run "$persistent" --target cpu "${tiles[@]}" --out c=@tiles.npy
+for choice in on off; do
+  check "persistent tiles, --warp-specialize $choice" 0 'c +as expected' --run "$persistent" --simulate --check --target sm_90a --warp-specialize $choice "${tiles[@]}" --expect c=@tiles.npy --rtol 1e-3
+done

@@ -98,6 +98,12 @@ START_TEST(steps_of_ranges) {
   check_values(&s, 2, "num_warps 1 2 4 8 16");
   check_values(&s, 3, "max_registers 0 128");
   check_config(&s, 0, "BLOCK=0, ROWS=2, num_warps=4, max_registers=0");
+  ck_assert_int_eq((int)tune_config_specialize(&s, 0), (int)WARP_SPECIALIZE_AUTO);
+  struct tune_space own;
+  ck_assert(parse("warp_specialize=on,auto,off", &own));
+  check_config(&own, 0, "warp_specialize=auto");
+  ck_assert_int_eq((int)tune_config_specialize(&own, 1), (int)WARP_SPECIALIZE_ON);
+  ck_assert_int_eq((int)tune_config_specialize(&own, 2), (int)WARP_SPECIALIZE_OFF);
   ck_assert_uint_eq(tune_config_registers(&s, 1), 0);
   ck_assert(parse("ROWS=9223372036854775806..9223372036854775807", &s));
   check_values(&s, 0, "ROWS 9223372036854775806 9223372036854775807");
@@ -156,13 +162,13 @@ static const struct {
                 " 1 | warps=4\n"
                 "   | ^~~~~\n"
                 "   = help: there are `BLOCK`, `KIND`, `ROWS`, `num_warps`, `num_stages`, "
-                "`max_registers` and `num_ctas`\n"},
+                "`max_registers`, `num_ctas` and `warp_specialize`\n"},
     {"num_warps=4, n=1",
      "command line:1:14: error: `n` is a run-time parameter [E0728]\n"
      " 1 | num_warps=4, n=1\n"
      "   |              ^\n"
      "   = help: what may be chosen are compile-time parameters (`n: constexpr`), "
-     "num_warps, num_stages, max_registers and num_ctas\n"},
+     "num_warps, num_stages, max_registers, num_ctas and warp_specialize\n"},
     {"num_warps=3", "command line:1:11: error: `3` is no value for `num_warps` [E0727]\n"
                     " 1 | num_warps=3\n"
                     "   |           ^\n"
@@ -215,6 +221,8 @@ static const struct {
     {"max_registers=8", E0727},
     {"num_ctas=3", E0727},
     {"num_ctas=32", E0727},
+    {"warp_specialize=1", E0727},
+    {"warp_specialize=True", E0727},
     {"BLOCK=1..65537", E0729},
     {"BLOCK=1..9223372036854775807", E0729},
     {"BLOCK=1..300, ROWS=1..300", E0729},

@@ -246,6 +246,10 @@ START_TEST(settings_are_checked) {
   for (size_t i = 0; i < COUNT_OF(wrong_ctas); i++)
     ck_assert_int_eq(tile_kernel_set_num_ctas(kernel, wrong_ctas[i]), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_num_ctas(NULL, 2), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, "maybe"), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "auto, on or off, not `maybe`"));
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, NULL), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(NULL, "on"), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_check(kernel, 1), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_check(kernel, 0), TILE_OK);
   ck_assert_int_eq(tile_kernel_add_folder(kernel, NULL), TILE_INVALID_ARGUMENT);
@@ -281,6 +285,12 @@ START_TEST(settings_make_new_code_and_find_the_old) {
   ck_assert_int_eq(tile_kernel_set_constant(kernel, "ACT", "\"relu\""), TILE_OK);
   ck_assert_int_eq(launch(c), TILE_OK);
   ck_assert_int_eq(fake_compiler.compilations, 4);
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, "off"), TILE_OK);
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_int_eq(fake_compiler.compilations, 5);
+  ck_assert_int_eq(tile_kernel_set_warp_specialize(kernel, "auto"), TILE_OK);
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_int_eq(fake_compiler.compilations, 5);
 }
 END_TEST
 

@@ -40,6 +40,8 @@ static void write_configs(const struct lang_tuning *t, const bool *keep, struct 
       strbuf_printf(out, " s%u", c->num_stages);
     if (c->max_registers)
       strbuf_printf(out, " r%u", c->max_registers);
+    if (c->warp_specialize)
+      strbuf_printf(out, " %s", warp_specialize_name(c->warp_specialize));
   }
 }
 
@@ -89,6 +91,10 @@ START_TEST(lists) {
                 "@triton.autotune(configs=[triton.Config({'BLOCK': 8, 'waves_per_eu': 2, "
                 "'num_warps': 16})], key=[])",
                 "BLOCK=8 w16");
+  check_configs("",
+                "@triton.autotune(configs=[triton.Config({'BLOCK': 8, 'warp_specialize': w}) "
+                "for w in [True, False, None, 'auto', 'off']], key=[])",
+                "BLOCK=8 on; BLOCK=8 off; BLOCK=8; BLOCK=8; BLOCK=8 off");
 }
 END_TEST
 

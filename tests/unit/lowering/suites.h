@@ -21,6 +21,7 @@
   X(collective)                                                                                    \
   X(convert_scratch)                                                                               \
   X(cost_machine)                                                                                  \
+  X(feed_survey)                                                                                   \
   X(gather_plan)                                                                                   \
   X(int_arith)                                                                                     \
   X(intervals)                                                                                     \
@@ -48,6 +49,7 @@
   X(cluster_share)                                                                                 \
   X(provenance)                                                                                    \
   X(reduced_axes)                                                                                  \
+  X(register_shares)                                                                               \
   X(registers)                                                                                     \
   X(ring_races)                                                                                    \
   X(ring_sites)                                                                                    \

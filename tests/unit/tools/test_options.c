@@ -46,6 +46,7 @@ START_TEST(both_spellings_of_values) {
   ck_assert(str_is(text_of(t.o.grid_at), "4"));
   ck_assert_uint_eq(t.o.num_warps, 8);
   ck_assert_str_eq(t.o.output, "x");
+  ck_assert_int_eq((int)t.o.warp_specialize, (int)WARP_SPECIALIZE_AUTO);
   ck_assert_int_eq((int)t.o.emit, (int)EMIT_PTX);
   ck_assert_uint_eq(t.o.defines.len, 2);
   ck_assert_str_eq(t.o.defines.at[0].name, "A");
@@ -96,6 +97,7 @@ START_TEST(refused) {
               {"--num-stages=x", E0702},
               {"--emit=asm", E0702},
               {"--color=red", E0702},
+              {"--warp-specialize=1", E0702},
               {"--rtol=-1", E0702},
               {"--repeats=0", E0702},
               {"--target=sm_70", E0704},
