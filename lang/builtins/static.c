@@ -44,6 +44,11 @@ struct value builtin_constexpr(struct eval *e, struct call *c) {
   return VALUE_ERROR;
 }
 
+struct value builtin_constexpr_type(struct eval *e, struct call *c) {
+  struct value v = builtin_constexpr(e, c);
+  return value_is_poison(v) ? v : value_constexpr_type(e, v);
+}
+
 struct value builtin_dtype(struct eval *e, struct call *c) {
   struct type t;
   return need_type(e, c->args[0], "the argument of `tl.dtype`", &t) ? value_type(t) : VALUE_ERROR;
