@@ -140,6 +140,13 @@ def type_of(v):
     return type(v).__name__
 
 
+def parameter(p, v):
+    """A parameter as --signature takes it: a declared integer has that type, whatever is passed."""
+    if isinstance(v, int) and re.match(r"[iu]\d+$", p.annotation_type):
+        return f"{p.name}={p.annotation_type.replace('u1', 'i1')}{'' if isinstance(v, bool) else hint(v)}"
+    return f"{p.name}={type_of(v)}"
+
+
 def record(kernel, values, named, recorded=set()):
     """Appends a launch to the record, once for each specialisation."""
     os.makedirs(RECORD, exist_ok=True)
@@ -147,7 +154,7 @@ def record(kernel, values, named, recorded=set()):
     line = json.dumps({
         "file": path, "kernel": kernel.fn.__name__, "functions": functions, "at": inspect.getsourcefile(kernel.fn),
         "constants": {p.name: constant(values[p.name]) for p in kernel.params if p.is_constexpr},
-        "signature": ",".join(f"{p.name}={type_of(values[p.name])}" for p in kernel.params if not p.is_constexpr),
+        "signature": ",".join(parameter(p, values[p.name]) for p in kernel.params if not p.is_constexpr),
         "warps": named.get("num_warps"), "stages": named.get("num_stages"), "alternative": named.get("alternative", 0)})
     if line not in recorded:
         recorded.add(line)
