@@ -119,6 +119,10 @@ static bool subscript_fits(struct eval *e, const struct expr *x, struct value v,
                                 used == 1 ? "" : "s", type_text(e->a, v.type), v.type.rank);
     if (v.type.ptr && !v.type.rank && !added)
       diag_help(d, "load what it points to: `tl.load(x + i)`");
+    else if (!v.type.rank)
+      diag_help(d,
+                "a scalar has no axes, only new ones: `s[None, None, :]`, with `:` last, has the "
+                "shape [1, 1]");
     else
       diag_help(d, "each index is one axis of the tile; `None` adds an axis");
     return false;

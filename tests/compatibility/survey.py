@@ -21,6 +21,7 @@ which imports them, loads their arguments and stores their results."""
 import argparse
 import ast
 import collections
+import functools
 import json
 import os
 import random
@@ -228,6 +229,7 @@ def find_blocks(tree, functions):
                     kernel.blocks[n] = made[value.id]
 
 
+@functools.lru_cache(maxsize=None)
 def kernels_of(path):
     """The functions of a file, which of them are kernels, and which become element-wise kernels."""
     tree = ast.parse(open(path).read())
