@@ -306,6 +306,17 @@ static const struct file_case file_cases[] = {
      "  a = libdevice.pow(2.0, n) + libdevice.pow(n.to(tl.float32), tl.arange(0, 4).to(tl.int64))\n"
      "  tl.store(out, tl.sum(a).to(tl.int32))\n",
      284},
+    {"conditions that one compile-time part decides, wherever it stands",
+     "@triton.jit\n"
+     "def k(x, out, KEEP: tl.constexpr = False):\n"
+     "  v = tl.load(x)\n"
+     "  if KEEP:\n    p = out + 1\n"
+     "  if v == 5 and KEEP:\n    tl.store(p, v)\n"
+     "  if v > 9 or not KEEP:\n    r = 7\n"
+     "  if v > 4 and not KEEP and v < 6:\n    r += 30\n"
+     "  tl.static_assert((v > 0 and KEEP) == False)\n"
+     "  tl.store(out, r)\n",
+     37},
     {"assembly from a template",
      "@triton.jit\n"
      "def k(x, out, S: tl.constexpr = 'N'):\n"
