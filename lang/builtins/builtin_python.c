@@ -86,7 +86,9 @@ static bool is_kind(struct value x, struct value kind, bool *ret) {
   if (kind.kind != VALUE_BUILTIN)
     return false;
   switch ((enum builtin_class)(kind.builtin->flags & CLASS_MASK)) {
-  case CLASS_CONSTANT: *ret = value_is_const(x); return true;
+  case CLASS_CONSTANT:
+    *ret = value_is_const(x) && !value_is_record(x, RECORD_CONSTEXPR_TYPE);
+    return true;
   case CLASS_INT: *ret = x.kind == VALUE_INT || x.kind == VALUE_BOOL; return true;
   case CLASS_FLOAT: *ret = x.kind == VALUE_FLOAT; return true;
   case CLASS_BOOL: *ret = x.kind == VALUE_BOOL; return true;
@@ -96,6 +98,7 @@ static bool is_kind(struct value x, struct value kind, bool *ret) {
   case CLASS_TYPE: *ret = x.kind == VALUE_TYPE; return true;
   case CLASS_RANGE: *ret = x.kind == VALUE_RANGE; return true;
   case CLASS_DESCRIPTOR: *ret = value_is_record(x, RECORD_DESCRIPTOR); return true;
+  case CLASS_CONSTANT_TYPE: *ret = value_is_record(x, RECORD_CONSTEXPR_TYPE); return true;
   case CLASS_MASK: break;
   }
   return false; // no class

@@ -32,9 +32,9 @@ typedef struct value builtin_fn(struct eval *e, struct call *c);
 builtin_fn builtin_len, builtin_range, builtin_minmax, builtin_isinstance, builtin_hasattr,
     builtin_getattr, builtin_number, builtin_str, builtin_tuple, builtin_enumerate, builtin_zip;
 // lang/builtins/static.c
-builtin_fn builtin_static_assert, builtin_static_print, builtin_constexpr, builtin_dtype,
-    builtin_pointer_type, builtin_condition, builtin_next_power_of_2, builtin_log2, builtin_target,
-    builtin_type_question, builtin_type_is;
+builtin_fn builtin_static_assert, builtin_static_print, builtin_constexpr, builtin_constexpr_type,
+    builtin_dtype, builtin_pointer_type, builtin_condition, builtin_next_power_of_2, builtin_log2,
+    builtin_target, builtin_type_question, builtin_type_is;
 // lang/builtins/create.c
 builtin_fn builtin_program_id, builtin_arange, builtin_full, builtin_zeros, builtin_zeros_like,
     builtin_cast, builtin_to_tensor;

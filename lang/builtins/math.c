@@ -17,8 +17,21 @@ static const struct {
     [MATH_FN_CEIL] = {OP_MATH_CEIL, OP_MATH_CEIL},
 };
 
-// Argument i as a float; an integer literal is converted.
-static bool float_argument(struct eval *e, struct call *c, size_t i) {
+static bool is_float(struct value v) {
+  return v.kind == VALUE_FLOAT ||
+         (v.kind == VALUE_RT && type_is_float(v.type) && !type_is_storage(v.type));
+}
+
+static bool has_float(const struct call *c) {
+  for (size_t i = 0; i < c->count; i++)
+    if (is_float(c->args[i].v))
+      return true;
+  return false;
+}
+
+// Argument i as a float; an integer literal is converted. Other integers are promoted later, if
+// there is a float beside them, as in Triton: `pow(x, n)`.
+static bool float_argument(struct eval *e, struct call *c, size_t i, bool is_beside_float) {
   struct operand *x = &c->args[i];
   if (x->v.kind == VALUE_INT || x->v.kind == VALUE_BOOL)
     x->v = value_float(value_as_double(x->v));
@@ -27,7 +40,7 @@ static bool float_argument(struct eval *e, struct call *c, size_t i) {
   x->v = arg_runtime(e, c, (unsigned)i);
   if (value_is_poison(x->v))
     return false;
-  if (type_is_float(x->v.type) && !type_is_storage(x->v.type))
+  if (is_float(x->v) || (is_beside_float && type_is_int(x->v.type)))
     return true;
   struct diag *d = eval_error(e, c->at, E0508, "`tl.%s` takes floats, not %s", c->builtin->name,
                               type_text(e->a, x->v.type));
@@ -37,11 +50,12 @@ static bool float_argument(struct eval *e, struct call *c, size_t i) {
 
 // Brings the arguments to one type and shape; `ret` is the type of their elements.
 static bool float_arguments(struct eval *e, struct call *c, struct type *ret) {
+  bool is_beside_float = has_float(c);
   for (size_t i = 0; i < c->count; i++)
-    if (!float_argument(e, c, i))
+    if (!float_argument(e, c, i, is_beside_float))
       return false;
   size_t lead = 0; // literals take the type of the others
-  while (lead < c->count && c->args[lead].v.kind != VALUE_RT)
+  while (lead < c->count && !(c->args[lead].v.kind == VALUE_RT && is_float(c->args[lead].v)))
     lead++;
   if (lead == c->count) {
     lead = 0;

@@ -11,7 +11,9 @@ struct value builtin_static_assert(struct eval *e, struct call *c) {
   struct str msg = STR("");
   if (arg_given(c, 1) && c->args[1].v.kind == VALUE_STR)
     msg = c->args[1].v.s;
-  if (msg.len)
+  if (msg.len && e->frame->is_std) // what a function of the language says of its arguments
+    eval_error(e, c->args[0].at, E0303, "%.*s", STR_ARG(msg));
+  else if (msg.len)
     eval_error(e, c->args[0].at, E0303, "static assertion failed: %.*s", STR_ARG(msg));
   else
     eval_error(e, c->args[0].at, E0303, "static assertion failed");
@@ -42,6 +44,11 @@ struct value builtin_constexpr(struct eval *e, struct call *c) {
   struct diag *d = eval_error(e, c->args[0].at, E0301, "`constexpr` of a run-time value");
   diag_primary_label(d, "%s", value_type_text(e, c->args[0].v));
   return VALUE_ERROR;
+}
+
+struct value builtin_constexpr_type(struct eval *e, struct call *c) {
+  struct value v = builtin_constexpr(e, c);
+  return value_is_poison(v) ? v : value_constexpr_type(e, v);
 }
 
 struct value builtin_dtype(struct eval *e, struct call *c) {

@@ -87,6 +87,14 @@ struct subscript {
   unsigned used, added; // axes of the tile; new axes
 };
 
+// `s[None, :]` of a scalar: as in Triton, a `:` behind all `None` means nothing.
+static bool is_trailing(const struct expr_list *items, size_t i) {
+  for (; i < items->len; i++)
+    if (items->at[i]->kind != EXPR_SLICE || !is_full_slice(items->at[i]))
+      return false;
+  return true;
+}
+
 static bool eval_subscript_items(struct eval *e, const struct expr_list *items, unsigned rank,
                                  struct subscript *s) {
   s->values = arena_array(e->a, struct value, items->len);
@@ -96,8 +104,7 @@ static bool eval_subscript_items(struct eval *e, const struct expr_list *items, 
     s->values[i] = is_value ? eval_expr(e, items->at[i]) : value_of_kind(VALUE_SLICE);
     if (value_is_poison(s->values[i]))
       return false;
-    // `s[None, :]` of a scalar: as in Triton, `:` behind `None` means nothing.
-    bool is_nothing = rank == 0 && s->added && kind == EXPR_SLICE && is_full_slice(items->at[i]);
+    bool is_nothing = rank == 0 && s->added && is_trailing(items, i);
     s->added += s->values[i].kind == VALUE_NONE;
     s->used += s->values[i].kind != VALUE_NONE && kind != EXPR_ELLIPSIS && !is_nothing;
   }
@@ -110,8 +117,12 @@ static bool subscript_fits(struct eval *e, const struct expr *x, struct value v,
   if (used > v.type.rank) {
     struct diag *d = eval_error(e, x->span, E0212, "%u subscript%s for %s, of rank %u", used,
                                 used == 1 ? "" : "s", type_text(e->a, v.type), v.type.rank);
-    if (v.type.ptr && !v.type.rank)
+    if (v.type.ptr && !v.type.rank && !added)
       diag_help(d, "load what it points to: `tl.load(x + i)`");
+    else if (!v.type.rank)
+      diag_help(d,
+                "a scalar has no axes, only new ones: `s[None, None, :]`, with `:` last, has the "
+                "shape [1, 1]");
     else
       diag_help(d, "each index is one axis of the tile; `None` adds an axis");
     return false;

@@ -180,6 +180,12 @@ static bool known_attribute(struct eval *e, struct operand x, const char *name, 
   return false;
 }
 
+struct value value_constexpr_type(struct eval *e, struct value v) {
+  struct value *at = arena_new(e->a, struct value);
+  *at = v;
+  return (struct value){.kind = VALUE_TUPLE, .tuple = {at, 1, &record_constexpr_type, NULL}};
+}
+
 static bool is_method(const struct builtin *b, struct value v) {
   if (value_is_record(v, RECORD_BLOCK_POINTER))
     return b->flags & BUILTIN_BLOCK;
@@ -206,6 +212,10 @@ struct value eval_attribute(struct eval *e, struct operand x, const char *name, 
   }
   if (has_value(v) && strcmp(name, "value") == 0)
     return v;
+  if (value_is_number(v) && strcmp(name, "type") == 0)
+    return value_constexpr_type(e, v);
+  if (value_is_record(v, RECORD_CONSTEXPR_TYPE) && strcmp(name, "value") == 0)
+    return v.tuple.at[0];
   if (known_attribute(e, x, name, at, &r))
     return r;
   static const struct builtin format = {.name = "format", .flags = BUILTIN_FORMAT};

@@ -82,6 +82,7 @@ enum builtin_class {
   CLASS_TYPE = 8 << 26,
   CLASS_RANGE = 9 << 26,
   CLASS_DESCRIPTOR = 10 << 26,
+  CLASS_CONSTANT_TYPE = 11 << 26, // `.type` of a number known at compile time
   CLASS_MASK = 15 << 26
 };
 

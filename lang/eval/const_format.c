@@ -74,9 +74,10 @@ void const_format(struct eval *e, struct value v, bool repr, struct strbuf *out)
   }
 }
 
-// [[fill]align][0][width][.precision][type] with type one of d x X b o f e g s.
+// [[fill]align][sign][#][0][width][.precision][type] with type one of d x X b o f F e E g G % s.
 struct format_spec {
-  char fill, align, type; // 0: not given
+  char fill, align, sign, type; // 0: not given
+  bool has_prefix;              // `#`: 0x, 0o, 0b
   unsigned width, precision;
   bool has_precision;
 };
@@ -88,21 +89,29 @@ static unsigned spec_number(struct str s, size_t *i, unsigned limit) {
   return n;
 }
 
+static bool spec_has(struct str s, size_t *i, const char *any) {
+  bool r = *i < s.len && strchr(any, s.ptr[*i]);
+  *i += r;
+  return r;
+}
+
 static bool spec_read(struct str s, struct format_spec *ret) {
   size_t i = 0;
   *ret = (struct format_spec){.fill = ' ', .precision = 6};
-  if (s.len >= 2 && strchr("<>^", s.ptr[1])) {
+  if (s.len >= 2 && strchr("<>^=", s.ptr[1])) {
     ret->fill = s.ptr[0], ret->align = s.ptr[1], i = 2;
-  } else if (s.len >= 1 && strchr("<>^", s.ptr[0])) {
+  } else if (s.len >= 1 && strchr("<>^=", s.ptr[0])) {
     ret->align = s.ptr[0], i = 1;
   }
-  if (i < s.len && s.ptr[i] == '0') {
-    ret->fill = '0', i++;
-    ret->align = ret->align ? ret->align : '>';
+  if (spec_has(s, &i, "+- "))
+    ret->sign = s.ptr[i - 1];
+  ret->has_prefix = spec_has(s, &i, "#");
+  if (spec_has(s, &i, "0")) {
+    ret->fill = '0';
+    ret->align = ret->align ? ret->align : '=';
   }
   ret->width = spec_number(s, &i, 1000);
-  if (i < s.len && s.ptr[i] == '.') {
-    i++;
+  if (spec_has(s, &i, ".")) {
     ret->has_precision = true;
     ret->precision = spec_number(s, &i, 100);
   }
@@ -110,57 +119,88 @@ static bool spec_read(struct str s, struct format_spec *ret) {
   return i == s.len;
 }
 
-static void spec_float(double f, char type, unsigned precision, struct strbuf *text) {
-  if (type == 'f')
-    strbuf_printf(text, "%.*f", (int)precision, f);
-  else if (type == 'e')
-    strbuf_printf(text, "%.*e", (int)precision, f);
-  else
-    strbuf_printf(text, "%.*g", (int)precision, f);
+static void spec_float(double f, const struct format_spec *spec, struct strbuf *text) {
+  int precision = (int)spec->precision;
+  switch (spec->type) {
+  case 'f':
+  case 'F': strbuf_printf(text, "%.*f", precision, f); return;
+  case 'e': strbuf_printf(text, "%.*e", precision, f); return;
+  case 'E': strbuf_printf(text, "%.*E", precision, f); return;
+  case 'G': strbuf_printf(text, "%.*G", precision, f); return;
+  case '%': strbuf_printf(text, "%.*f%%", precision, 100 * f); return;
+  default: strbuf_printf(text, "%.*g", precision, f); return;
+  }
 }
 
 static unsigned spec_base(char type) {
   return type == 'b' ? 2 : type == 'o' ? 8 : type == 'x' || type == 'X' ? 16 : 10;
 }
 
-// The value without its padding.
-static bool spec_value(struct value v, struct format_spec *spec, struct strbuf *text) {
-  char type = spec->type;
+// The digits of a number's magnitude; *negative says whether it is below 0.
+static bool spec_digits(struct value v, const struct format_spec *spec, struct strbuf *text,
+                        bool *negative) {
   int_const n;
-  if (v.kind == VALUE_STR && (type == 0 || type == 's')) {
-    bool is_cut = spec->has_precision && spec->precision < v.s.len;
-    strbuf_put(text, v.s.ptr, is_cut ? spec->precision : v.s.len);
-    spec->align = spec->align ? spec->align : '<';
-  } else if (value_as_int(v, &n) && strchr("dxXbo", type ? type : 'd')) {
-    format_int(n, spec_base(type), type == 'X', text);
-  } else if (value_is_number(v) && type && strchr("feg", type)) {
-    spec_float(value_as_double(v), type, spec->precision, text);
-  } else if (v.kind == VALUE_FLOAT && !type) {
-    if (spec->has_precision)
-      spec_float(v.f, 'g', spec->precision, text);
-    else
-      format_float(v.f, text);
-  } else {
-    return false;
+  double f = value_as_double(v);
+  if (value_as_int(v, &n) && strchr("dxXbo", spec->type ? spec->type : 'd')) {
+    *negative = n < 0;
+    format_int(n < 0 ? -n : n, spec_base(spec->type), spec->type == 'X', text);
+    return !spec->has_precision;
   }
+  *negative = signbit(f);
+  f = fabs(f);
+  if (!spec->type && !spec->has_precision)
+    format_float(f, text);
+  else if (!spec->type || strchr("fFeEgG%", spec->type))
+    spec_float(f, spec, text);
+  else
+    return false;
   return true;
+}
+
+// Sign and base of a number.
+static void spec_prefix(const struct format_spec *spec, bool negative, struct strbuf *out) {
+  if (negative)
+    strbuf_putc(out, '-');
+  else if (spec->sign && spec->sign != '-')
+    strbuf_putc(out, spec->sign);
+  if (spec->has_prefix && spec_base(spec->type) != 10)
+    strbuf_printf(out, "0%c", spec->type);
+}
+
+static bool spec_text(struct value v, const struct format_spec *spec, struct strbuf *text) {
+  bool is_cut = spec->has_precision && spec->precision < v.s.len;
+  strbuf_put(text, v.s.ptr, is_cut ? spec->precision : v.s.len);
+  return (spec->type == 0 || spec->type == 's') && !spec->sign && !spec->has_prefix &&
+         spec->align != '=';
+}
+
+static void put_fill(struct strbuf *out, char fill, size_t count) {
+  for (size_t k = 0; k < count; k++)
+    strbuf_putc(out, fill);
 }
 
 bool const_format_spec(struct value v, struct str text, struct strbuf *out) {
   struct format_spec spec;
-  if (!spec_read(text, &spec))
+  if ((v.kind != VALUE_STR && !value_is_number(v)) || !spec_read(text, &spec))
     return false;
-  struct strbuf value = {.arena = out->arena};
-  bool ok = spec_value(v, &spec, &value);
-  size_t pad = spec.width > value.len ? spec.width - value.len : 0;
-  size_t left = spec.align == '<' ? 0 : spec.align == '^' ? pad / 2 : pad;
-  for (size_t k = 0; ok && k < left; k++)
-    strbuf_putc(out, spec.fill);
-  if (ok)
+  struct strbuf prefix = {.arena = out->arena}, value = {.arena = out->arena};
+  bool negative = false;
+  bool ok =
+      v.kind == VALUE_STR ? spec_text(v, &spec, &value) : spec_digits(v, &spec, &value, &negative);
+  if (v.kind != VALUE_STR)
+    spec_prefix(&spec, negative, &prefix);
+  char align = spec.align ? spec.align : v.kind == VALUE_STR ? '<' : '>';
+  size_t len = prefix.len + value.len, pad = spec.width > len ? spec.width - len : 0;
+  size_t left = align == '>' ? pad : align == '^' ? pad / 2 : 0, inner = align == '=' ? pad : 0;
+  if (ok) {
+    put_fill(out, spec.fill, left);
+    strbuf_put(out, strbuf_cstr(&prefix), prefix.len);
+    put_fill(out, spec.fill, inner);
     strbuf_put(out, strbuf_cstr(&value), value.len);
-  for (size_t k = left; ok && k < pad; k++)
-    strbuf_putc(out, spec.fill);
+    put_fill(out, spec.fill, pad - left - inner);
+  }
   strbuf_finish(&value);
+  strbuf_finish(&prefix);
   return ok;
 }
 

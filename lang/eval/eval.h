@@ -358,7 +358,9 @@ struct value class_attribute(struct eval *e, const struct record *r, const char 
 // `self.x = v` in `__init__`; false: another target.
 bool record_assign_field(struct eval *e, const struct expr *target, struct value v);
 const char *record_name(const struct record *r);
-extern const struct record record_dict;
+extern const struct record record_dict, record_constexpr_type;
+// Triton's type of a number known at compile time, which includes the number.
+struct value value_constexpr_type(struct eval *e, struct value v);
 
 // ---- builtins (builtin.c) ----
 struct call {

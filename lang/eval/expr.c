@@ -35,13 +35,13 @@ static struct value eval_logic(struct eval *e, const struct expr *x) {
     if (!need_known(e, acc))
       return VALUE_ERROR;
     struct operand right = {eval_expr(e, next), next->span};
-    if (!value_is_poison(acc.v) && const_truth(right.v, &truth) && truth == (op == OP_AND)) {
+    if (value_is_poison(acc.v) || !const_truth(right.v, &truth)) {
+      acc.v = e->on->logic(e, op, acc, right, x->span);
+    } else if (truth == (op == OP_OR)) { // as in Triton: `i == n - 1 and False` is known
+      return right.v;
+    } else {
       eval_at(e, acc.at);
       acc.v = acc.v.kind == VALUE_RT ? e->on->truths(e, acc.v) : acc.v;
-    } else {
-      if (const_truth(right.v, &truth))
-        right.v = value_bool(truth);
-      acc.v = e->on->logic(e, op, acc, right, x->span);
     }
     acc.at = span_join(acc.at, right.at);
   }

@@ -246,6 +246,39 @@ static bool are_same(struct eval *e, const struct ast_module *m, const binding_v
   return same;
 }
 
+static bool is_of_triton(const struct binding *b) {
+  return b->kind == BINDING_IMPORT && (strcmp(b->import->module, "triton") == 0 ||
+                                       strncmp(b->import->module, "triton.", 7) == 0);
+}
+
+// Whether kernels could not use the value: `None`, an instance of a host class, what is not known.
+static bool is_stand_in(struct eval *e, const struct ast_module *m, const struct binding *b) {
+  struct eval *h = outer_evaluator(e);
+  struct outer_saved saved = outer_begin(h, m, UINT32_MAX);
+  struct value v;
+  bool known = binding_value(h, m, b, SPAN_NONE, &v) && !value_is_poison(v);
+  outer_end(h, &saved);
+  return !known || v.kind == VALUE_NONE || v.kind == VALUE_OPAQUE || v.kind == VALUE_CLASS ||
+         (v.kind == VALUE_TUPLE && v.tuple.record);
+}
+
+// The one binding that imports from Triton, where all others stand in for it on machines without
+// Triton (`else: tl = Placeholder()`): here it is not missing. NULL: none, or others are usable
+// too.
+static const struct binding *language_import(struct eval *e, const struct ast_module *m,
+                                             const binding_vec *all, size_t n) {
+  const struct binding *found = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const struct binding *b = &all->at[i];
+    if (outer_state(e, m, b->guard) == GUARD_FAILS)
+      continue;
+    if (is_of_triton(b) ? found != NULL : !is_stand_in(e, m, b))
+      return NULL;
+    found = is_of_triton(b) ? b : found;
+  }
+  return found;
+}
+
 static bool find_override(struct eval *e, const struct ast_module *m, const char *name,
                           const binding_vec *all, struct value *ret) {
   bool is_constant = false;
@@ -293,7 +326,11 @@ bool scope_module_name(struct eval *e, const struct ast_module *m, const char *n
   // A single binding needs no decision: if its condition fails, the program does not run at all.
   bool has_other = open > 1 || is_certain || builtin_find_bare(e, name) || varies(&all.at[first]);
   all.at += first;
-  if (open && has_other && ((open == 1 && !is_certain) || !are_same(e, m, &all, n - first)))
+  if (open && has_other && ((open == 1 && !is_certain) || !are_same(e, m, &all, n - first))) {
+    const struct binding *language = language_import(e, m, &all, n - first);
+    if (language)
+      return binding_value(e, m, language, at, ret);
     return *ret = report(e, m, &all.at[0], name, at), true;
+  }
   return binding_value(e, m, &all.at[0], at, ret);
 }

@@ -352,9 +352,12 @@ static struct value python_collect(struct eval *e, enum comprehension_kind kind,
 
 static void python_unread(struct eval *e, const struct stmt *s) {
   bool raises = s->unsupported && strcmp(s->unsupported, "raise") == 0;
-  eval_error(e, s->span, e->purpose->code,
-             raises ? "%s ends in an exception" : "%s needs a statement that is not evaluated",
-             e->purpose->what);
+  struct diag *d =
+      eval_error(e, s->span, e->purpose->code,
+                 raises ? "%s ends in an exception" : "%s needs a statement that is not evaluated",
+                 e->purpose->what);
+  if (!raises && e->purpose->code == E0460)
+    diag_help(d, "only Python can run it; give the parameters by `-D NAME=...`");
 }
 
 static void python_refuse_function(struct eval *e, const struct function *f, struct span at) {

@@ -237,6 +237,11 @@ static struct value report_unknown(struct eval *e, const char *name, struct span
   if (n.best) {
     diag_help(d, "did you mean `%s`?", n.best);
     diag_fixit(d, at, n.best);
+  } else if (e->frame->function && e->frame->function->is_nested && !e->frame->closure) {
+    diag_help(d,
+              "variables of the host function around a kernel are known only to Python: make `%s` "
+              "a parameter, `%s: tl.constexpr`, and give its value (`-D %s=...`)",
+              name, name, name);
   } else {
     diag_help(d, "a kernel sees its parameters, its variables, functions of the file, module "
                  "constants and the language's functions");

@@ -247,6 +247,10 @@ static void eval_return(struct eval *e, const struct stmt *s) {
 }
 
 static void eval_with(struct eval *e, const struct stmt *s) {
+  if (e->purpose) { // host code
+    e->on->unread(e, s);
+    return;
+  }
   struct diag *d = eval_error(e, s->span, E0228, "`with` has no meaning in a kernel");
   diag_help(d, "there are no context managers on the device; write its body alone");
   struct seq body = {.list = &s->with_stmt.body};

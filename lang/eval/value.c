@@ -50,6 +50,7 @@ bool is_foreign_type(struct str name) {
 // ---- records ----
 
 const struct record record_dict = {.kind = RECORD_DICT};
+const struct record record_constexpr_type = {.kind = RECORD_CONSTEXPR_TYPE};
 
 const char *record_name(const struct record *r) {
   switch (r->kind) {
@@ -57,6 +58,7 @@ const char *record_name(const struct record *r) {
   case RECORD_DICT: return "dict";
   case RECORD_BLOCK_POINTER: return "block pointer";
   case RECORD_DESCRIPTOR: return "tensor descriptor";
+  case RECORD_CONSTEXPR_TYPE: return "constexpr_type";
   }
   return "?";
 }

@@ -47,7 +47,8 @@ enum record_kind {
   RECORD_CLASS,         // its elements are the fields of a class of the file
   RECORD_DICT,          // pairs of a key and a value, known at compile time
   RECORD_BLOCK_POINTER, // of make_block_ptr
-  RECORD_DESCRIPTOR     // of make_tensor_descriptor
+  RECORD_DESCRIPTOR,    // of make_tensor_descriptor
+  RECORD_CONSTEXPR_TYPE // the type of a number known at compile time: the number
 };
 struct record {
   enum record_kind kind;

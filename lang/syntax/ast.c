@@ -102,14 +102,25 @@ struct diag *ast_report_undecided(struct diag_engine *diag, const struct ast_mod
   return d;
 }
 
+// `from utils import tl, triton`: files pass the language's modules on by their usual names.
+static const char *usual_name(const char *name) {
+  if (strcmp(name, "tl") == 0)
+    return "triton.language";
+  return strcmp(name, "triton") == 0 ? "triton" : NULL;
+}
+
 static const char *qualified_word(struct arena *a, const struct ast_module *m, const char *name) {
   for (size_t i = m->import_count; i > 0; i--) {
     const struct ast_import *import = &m->imports[i - 1];
     if (!import->bound || strcmp(import->bound, name) != 0 || !ast_may_hold(import->guard))
       continue;
-    return import->name ? arena_printf(a, "%s.%s", import->module, import->name) : import->module;
+    const char *usual = import->name ? usual_name(import->name) : NULL;
+    return usual          ? usual
+           : import->name ? arena_printf(a, "%s.%s", import->module, import->name)
+                          : import->module;
   }
-  return strcmp(name, "tl") == 0 ? "triton.language" : name;
+  const char *usual = usual_name(name);
+  return usual ? usual : name;
 }
 
 const char *ast_qualified_name(struct arena *a, const struct ast_module *m, const struct expr *e) {
@@ -136,6 +147,8 @@ const char *ast_builtin_name(struct arena *a, const struct ast_module *m, const 
 }
 
 bool ast_is_constexpr(struct arena *a, const struct ast_module *m, const struct expr *e) {
+  if (e->kind == EXPR_ATTRIBUTE) // of whatever module the language is known as
+    return strcmp(e->attribute.name, "constexpr") == 0;
   const char *name = ast_builtin_name(a, m, e);
   return name && strcmp(name, "constexpr") == 0;
 }

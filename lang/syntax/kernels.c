@@ -7,6 +7,8 @@
 #include "base/vec.h"
 #include "lang/syntax/ast_visit.h"
 
+#include <ctype.h>
+
 // ---- Which functions are called by others ----
 
 // Collects the names that a function's body calls or passes on, and those it assigns.
@@ -116,6 +118,19 @@ void kernels_find(struct arena *a, struct ast_module *m) {
 
 // ---- Choosing one ----
 
+// Whether the file calls `exec`, as far as its text says.
+static bool runs_text(const struct source *s) {
+  static const char call[] = "exec(";
+  const size_t len = sizeof call - 1;
+  for (size_t i = 0; i + len <= s->text.len; i++) {
+    bool is_word =
+        i == 0 || !(isalnum((unsigned char)s->text.ptr[i - 1]) || s->text.ptr[i - 1] == '_');
+    if (is_word && memcmp(s->text.ptr + i, call, len) == 0)
+      return true;
+  }
+  return false;
+}
+
 static const struct ast_function *choose_kernel(struct diag_engine *diag,
                                                 const struct ast_module *m, struct strbuf *names) {
   struct span file = {m->source, 0, 0};
@@ -123,7 +138,10 @@ static const struct ast_function *choose_kernel(struct diag_engine *diag,
     return ast_find_function(m, m->kernel_names[0]);
   if (m->kernel_count == 0) {
     struct diag *d = diag_error(diag, file, E0403, "there is no kernel in this file");
-    diag_help(d, "mark a function with `@jit`");
+    diag_help(d, runs_text(m->source)
+                     ? "kernels that `exec` makes from text exist only in Python: write the text "
+                       "to a file, and compile that"
+                     : "mark a function with `@jit`");
     return NULL;
   }
   struct diag *d = diag_error(diag, file, E0402, "this file has %zu kernels", m->kernel_count);

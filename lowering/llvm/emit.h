@@ -463,7 +463,7 @@ const struct emitted *reload_spilled(struct emitter *e, const struct emitted *x)
 unsigned spill_kind(LLVMContextRef llvm);
 
 // ---- schedule.c ----
-// Reorders what functions that spill compute, to lower register pressure.
+// Reorders what functions that spill, and large blocks, compute, to lower register pressure.
 void schedule_module(LLVMModuleRef module, const struct target *target, struct arena *a);
 
 // ---- exchange.c: through the CTA's scratch ----
@@ -515,6 +515,9 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
 // ---- cpu_bf16.c ----
 // Replaces arithmetic on bf16 by f32 and integers.
 void cpu_rounds_bf16(LLVMModuleRef module);
+
+// ---- emit_dot.c ----
+#define PRODUCT_FLAG "tile.product" // module flag: it has matrix products
 
 // ---- loop_steps.c ----
 #define WGMMA_FLAG "tile.wgmma" // module flag: its kernel has products by wgmma

@@ -74,8 +74,16 @@ static bool is_for_mma(struct emitter *e, MlirType type) {
   return x && x->kind == ENC_DOT_OP && x->dot.parent->kind == ENC_MMA;
 }
 
+static void note_product(struct emitter *e) {
+  const size_t len = sizeof PRODUCT_FLAG - 1;
+  if (!LLVMGetModuleFlag(e->module, PRODUCT_FLAG, len))
+    LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, PRODUCT_FLAG, len,
+                      LLVMValueAsMetadata(const_i32(e, 1)));
+}
+
 bool emit_dot_of(struct emitter *e, MlirOperation op, const MlirType types[2],
                  const struct emitted x[2]) {
+  note_product(e);
   struct dot d = {.op = op};
   d.a = dot_tile_of(e, types[0], &x[0]);
   d.b = dot_tile_of(e, types[1], &x[1]);

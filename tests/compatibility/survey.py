@@ -2,6 +2,10 @@
 """Surveys which kernels of published Triton files compile unchanged.
 
 usage: survey.py TILEC FOLDER [--target T] [--verbose] [--only NAME] [--skip REGEX] [--json FILE] [-I DIR]
+                 [--launches FOLDER] [--sample N --seed S]
+
+With --launches, kernels that the library's own host code launched while its tests ran under `run_library.py` with TILE_RECORD are
+compiled with the types, constants, warps and stages of these launches. Guesses, as follows, serve for the others.
 
 Every function with @triton.jit that host code launches (`kernel[grid](...)`), or that carries an autotuner's
 decorator, is compiled to PTX. tilec gets the unchanged file; only the types of the parameters, which
@@ -17,12 +21,16 @@ which imports them, loads their arguments and stores their results."""
 import argparse
 import ast
 import collections
+import functools
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 import tempfile
+
+import recorded
 
 MEMORY = {"load", "store", "make_block_ptr", "make_tensor_descriptor"}
 FLOATS = re.compile(r"^(eps|epsilon|alpha|beta|p|scale|sm_scale|slope|softcap|momentum|lr|gamma|delta|tol|rtol|atol|lambd|threshold|"
@@ -221,6 +229,7 @@ def find_blocks(tree, functions):
                     kernel.blocks[n] = made[value.id]
 
 
+@functools.lru_cache(maxsize=None)
 def kernels_of(path):
     """The functions of a file, which of them are kernels, and which become element-wise kernels."""
     tree = ast.parse(open(path).read())
@@ -409,21 +418,39 @@ def module_of(path, folders):
     return None
 
 
-def survey_file(survey, file, scratch):
-    """(name, message or None, whether it is element-wise) of each kernel."""
-    path = os.path.join(survey.folder, file)
-    functions, names, pointwise = kernels_of(path)
-    wanted = [n for n in sorted(functions) if not survey.only or survey.only in (n, file)]
-    for name in wanted:
-        if name in names:
-            yield name, compile_kernel(survey, path, name, functions[name], functions), False
-        elif name in pointwise and module_of(path, survey.include):
-            text = element_wise(name, functions[name], pointwise[name], module_of(path, survey.include))
-            made = os.path.join(scratch, f"{module_of(path, survey.include)}.{name}.py")
-            with open(made, "w") as out:
-                out.write(text)
-            inner, _, _ = kernels_of(made)
-            yield name, compile_kernel(survey, made, "kernel", inner["kernel"], inner), True
+class Subject:
+    """A kernel, or a function that becomes an element-wise kernel."""
+
+    def __init__(self, survey, file, name):
+        self.survey, self.file, self.name = survey, file, name
+        self.path = os.path.join(survey.folder, file)
+        self.functions, names, self.pointwise = kernels_of(self.path)
+        self.launches = survey.recorded.get(f"{os.path.abspath(self.path)}:{name}")
+        self.is_element_wise = name in self.pointwise and name not in names
+        self.is_kernel = bool(self.launches) or name in names or (self.is_element_wise and module_of(self.path, survey.include))
+
+    def problem(self, scratch):
+        """None, or why it does not compile."""
+        survey = self.survey
+        if self.launches:
+            return recorded.judge(survey.tilec, self.launches, survey.target, survey.include, 4)[0]
+        if not self.is_element_wise:
+            return compile_kernel(survey, self.path, self.name, self.functions[self.name], self.functions)
+        module = module_of(self.path, survey.include)
+        made = os.path.join(scratch, f"{module}.{self.name}.py")
+        with open(made, "w") as out:
+            out.write(element_wise(self.name, self.functions[self.name], self.pointwise[self.name], module))
+        inner, _, _ = kernels_of(made)
+        return compile_kernel(survey, made, "kernel", inner["kernel"], inner)
+
+
+def find_subjects(survey):
+    files = [os.path.relpath(os.path.join(folder, name), survey.folder)
+             for folder, _, names in os.walk(survey.folder) for name in names if name.endswith((".py", ".tile"))]
+    found = [Subject(survey, file, name) for file in sorted(files) if not (survey.skip and re.search(survey.skip, file))
+             for name in sorted(kernels_of(os.path.join(survey.folder, file))[0]) if not survey.only or survey.only in (name, file)]
+    found = [s for s in found if s.is_kernel]
+    return found if not survey.sample else random.Random(survey.seed).sample(found, min(survey.sample, len(found)))
 
 
 def main():
@@ -436,22 +463,22 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("-I", dest="include", action="append", default=[])
+    parser.add_argument("--launches", help="the folder with launches.jsonl")
+    parser.add_argument("--sample", type=int, help="so many kernels, chosen at random")
+    parser.add_argument("--seed", type=int, default=17)
     survey = parser.parse_args()
-    files = [os.path.relpath(os.path.join(folder, name), survey.folder)
-             for folder, _, names in os.walk(survey.folder) for name in names if name.endswith((".py", ".tile"))]
-    total, good, table = [0, 0], [0, 0], {}
+    survey.recorded = recorded.read(survey.launches) if survey.launches else {}
+    table, counts = {}, collections.Counter()
     with tempfile.TemporaryDirectory() as scratch:
-        for file in sorted(files):
-            if survey.skip and re.search(survey.skip, file):
-                continue
-            for name, problem, is_element_wise in survey_file(survey, file, scratch):
-                total[is_element_wise] += 1
-                good[is_element_wise] += problem is None
-                table[f"{file}:{name}"] = problem
-                print(f"{'ok  ' if problem is None else 'FAIL'} {file}:{name} {problem or ''}", flush=True)
-    print(f"{good[0]} of {total[0]} kernels compile")
-    if total[1]:
-        print(f"{good[1]} of {total[1]} element-wise functions compile")
+        for subject in find_subjects(survey):
+            problem, name = subject.problem(scratch), f"{subject.file}:{subject.name}"
+            how = "recorded" if subject.launches else "guessed"
+            table[name] = problem
+            counts.update([how, "ok " + how] if problem is None else [how])
+            print(f"{'ok  ' if problem is None else 'FAIL'} {how:8} {name} {problem or ''}", flush=True)
+    for how, what in ("recorded", "with the types and constants of launches"), ("guessed", "with guessed types and constants"):
+        if counts[how]:
+            print(f"{counts['ok ' + how]} of {counts[how]} kernels compile {what}")
     if survey.json:
         json.dump(table, open(survey.json, "w"), indent=1)
 

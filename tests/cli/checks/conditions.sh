@@ -147,6 +147,39 @@ third 11 12 4 1 7 2 2$' choices.py --signature 'out=*i32' --emit=tile
 check "the chosen kernel is launched" 0 '\[2, 2, 2, 2, ' --run choices.py --target cpu --arg 'out=i32[8]:zeros' --grid 1
 check "ahead of time" 0 'k_launch' choices.py --target sm_80 --emit=header -o - --signature 'out=*i32' --grid 1
 
+# Host code stands in for Triton where it is not installed; a function of the file beside an import is a choice.
+cat > shim.py <<'MODULE'
+from elsewhere import INSTALLED, Placeholder
+if INSTALLED:
+    import triton
+    import triton.language as tl
+    from triton.language.extra import libdevice
+else:
+    triton = Placeholder()
+    tl, libdevice = Placeholder("language"), None
+MODULE
+cat > shimmed.py <<'KERNEL'
+import elsewhere
+from shim import tl, libdevice, triton
+
+if elsewhere.EXACT:
+    from triton.language.extra.libdevice import exp2 as power
+else:
+    @triton.jit
+    def power(x): return x * x
+
+@triton.jit
+def root(out, N: tl.constexpr = 8):
+    tl.store(out + tl.arange(0, N), libdevice.sqrt(tl.full([N], 9, tl.float32)))
+
+@triton.jit
+def chosen(out):
+    tl.store(out, power(3.0))
+KERNEL
+check "imports of Triton beside stand-ins" 0 '\[3, 3, 3, 3, ' --run shimmed.py --kernel root --target cpu --arg 'out=f32[8]:zeros' --grid 1
+check "an import of Triton beside a function" 1 'which `power` this is depends on a condition.*\[E0314\]' \
+  shimmed.py --kernel chosen --signature 'out=*f32' --emit=tile
+
 # Conditions that only the running host program can evaluate.
 cat > open.py <<'KERNEL'
 import extension

@@ -267,6 +267,56 @@ static const struct file_case file_cases[] = {
      "  tl.static_assert(c == 'v7' and '{0}{0}'.format(N) == f'{N}{N}')\n"
      "  tl.store(out, len(a) * 100 + len(b))\n",
      1726},
+    {"signs, bases, percentages and padding of numbers",
+     "@triton.jit\n"
+     "def k(x, out, N: tl.constexpr = -3):\n"
+     "  a: tl.constexpr = '{:05d}|{:+d}|{:#b}|{:.1%}|{: "
+     "d}|{:<+6}|{:=6d}|{:#010x}|{:^+5}|'.format(\n"
+     "      N, 4, 5, 0.25, 7, 1.5, -2, 255, 1)\n"
+     "  tl.static_assert(a == '-0003|+4|0b101|25.0%| 7|+1.5  |-    2|0x000000ff| +1  |', a)\n"
+     "  b: tl.constexpr = f'{-1.5:08.2f}|{1e10:G}|{float(\"-inf\"):F}|{-0.0}|{N:+}|{2:e}'\n"
+     "  tl.static_assert(b == '-0001.50|1E+10|-inf|-0.0|-3|2.000000e+00', b)\n"
+     "  tl.store(out, len(a) * 100 + len(b))\n",
+     5540},
+    {"types of numbers known at compile time, as Triton names them",
+     "@triton.jit\n"
+     "def classify(v):\n"
+     "  if isinstance(v.type, tl.constexpr_type):\n    return 10 * v.type.value\n"
+     "  return 1\n"
+     "@triton.jit\n"
+     "def k(x, out, N: tl.constexpr = 4):\n"
+     "  tl.static_assert(N.type == tl.constexpr_type(4) and N.type != tl.constexpr_type(5))\n"
+     "  tl.static_assert(isinstance(N, tl.constexpr) and not isinstance(N.type, tl.constexpr))\n"
+     "  tl.store(out, classify(N) + classify(tl.load(x)))\n",
+     41},
+    {"functions of the language as compile-time arguments",
+     "from triton.language.extra.cuda import globaltimer\n"
+     "@triton.jit\n"
+     "def since(start, CLOCK: tl.constexpr):\n  return CLOCK() - start\n"
+     "@triton.jit\n"
+     "def k(x, out, CLOCK: tl.constexpr = globaltimer, FOLD: tl.constexpr = tl.maximum):\n"
+     "  late = since(CLOCK(), CLOCK) >= 0\n"
+     "  tl.store(out, tl.reduce(tl.arange(0, 8), 0, FOLD) + late.to(tl.int32))\n",
+     8},
+    {"powers with integers as exponents",
+     "from triton.language.extra import libdevice\n"
+     "@triton.jit\n"
+     "def k(x, out):\n"
+     "  n = tl.load(x)\n"
+     "  a = libdevice.pow(2.0, n) + libdevice.pow(n.to(tl.float32), tl.arange(0, 4).to(tl.int64))\n"
+     "  tl.store(out, tl.sum(a).to(tl.int32))\n",
+     284},
+    {"conditions that one compile-time part decides, wherever it stands",
+     "@triton.jit\n"
+     "def k(x, out, KEEP: tl.constexpr = False):\n"
+     "  v = tl.load(x)\n"
+     "  if KEEP:\n    p = out + 1\n"
+     "  if v == 5 and KEEP:\n    tl.store(p, v)\n"
+     "  if v > 9 or not KEEP:\n    r = 7\n"
+     "  if v > 4 and not KEEP and v < 6:\n    r += 30\n"
+     "  tl.static_assert((v > 0 and KEEP) == False)\n"
+     "  tl.store(out, r)\n",
+     37},
     {"assembly from a template",
      "@triton.jit\n"
      "def k(x, out, S: tl.constexpr = 'N'):\n"
