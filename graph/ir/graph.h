@@ -90,10 +90,11 @@ struct mutation {
   struct value *input, *value;
 };
 
-// How an input determines a symbol: its extent along `dim` is coefficient * symbol + rest, in
-// symbols that earlier entries determine.
+// How an input determines a symbol: its extent along `dim`, or its stride, is coefficient * symbol +
+// rest, in symbols that earlier entries determine.
 struct size_source {
   uint32_t symbol, input, dim;
+  bool is_stride;
   const struct expr *coefficient, *rest;
 };
 

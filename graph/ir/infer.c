@@ -194,7 +194,10 @@ struct extent extent_of(const struct value *v) {
 
 // ---- shapes ----
 
-bool infer_same_size(const struct expr *a, const struct expr *b) { return a == b; }
+bool infer_same_size(struct infer *in, const struct expr *a, const struct expr *b) {
+  bool are_numbers = expr_is_const(a, NULL) && expr_is_const(b, NULL);
+  return a == b || (!are_numbers && graph_require_equal(in->g, a, b, in->n->span));
+}
 
 bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v) {
   struct extent wide = *e;
@@ -207,13 +210,13 @@ bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v) 
   }
   for (uint32_t d = 0; d < v->rank; d++) {
     const struct expr **size = &wide.shape[wide.rank - v->rank + d];
-    if (infer_same_size(*size, v->shape[d]) || expr_is(v->shape[d], 1))
+    if (*size == v->shape[d] || expr_is(v->shape[d], 1))
       continue;
-    if (!expr_is(*size, 1))
+    if (!expr_is(*size, 1) && !infer_same_size(in, *size, v->shape[d]))
       return infer_error(in, E1004, "shapes %s and %s do not broadcast",
                          infer_shape_text(in, e->rank, e->shape),
                          infer_shape_text(in, v->rank, v->shape));
-    *size = v->shape[d];
+    *size = expr_is(*size, 1) ? v->shape[d] : expr_equate(*size, v->shape[d]);
   }
   *e = wide;
   return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the input extents that determine each symbol of a graph. An extent may be an expression of
-// symbols (`8*s0`, `s0*s1 + 1`): it determines the one that is not yet known if it is linear in it.
+// Finds the input extents that determine each symbol of a graph, and strides for those that no extent
+// determines. An extent may be an expression of symbols (`8*s0`, `s0*s1 + 1`): it determines the one
+// that is not yet known if it is linear in it.
 #include "graph/ir/sizes.h"
 
 #include <string.h>
@@ -24,11 +25,12 @@ static bool says(struct graph *g, const bool *known, size_t symbol, const struct
   return true;
 }
 
-static bool find(struct graph *g, const bool *known, size_t symbol) {
-  struct size_source source = {0};
+static bool find(struct graph *g, const bool *known, size_t symbol, bool in_strides) {
+  struct size_source source = {.is_stride = in_strides};
   for (size_t i = 0; i < g->inputs.len; i++)
     for (uint32_t d = 0; d < g->inputs.at[i]->rank; d++)
-      if (says(g, known, symbol, g->inputs.at[i]->shape[d], &source)) {
+      if (says(g, known, symbol,
+               in_strides ? g->inputs.at[i]->strides[d] : g->inputs.at[i]->shape[d], &source)) {
         source.input = (uint32_t)i;
         source.dim = d;
         vec_push(g->arena, &g->size_sources, source);
@@ -74,11 +76,13 @@ static bool is_used(const struct graph *g, const struct expr *symbol) {
 void graph_find_sizes(struct graph *g) {
   bool *known = arena_array(g->arena, bool, g->symbols.len + 1), found = true;
   g->size_sources.len = 0;
-  while (found) {
+  for (bool in_strides = false; found;) {
     found = false;
     for (size_t i = 0; i < g->symbols.len; i++)
       if (!known[i])
-        found |= known[i] = find(g, known, i);
+        found |= known[i] = find(g, known, i, in_strides);
+    if (!found && !in_strides)
+      found = in_strides = true;
   }
   g->unknown_size = NULL;
   for (size_t i = 0; i < g->symbols.len && !g->unknown_size; i++)

@@ -128,7 +128,8 @@ def captured(model, form):
         def run(*args):
             before = [a.clone() if isinstance(a, torch.Tensor) else a for a in args]
             results = gm(*args)
-            graph.calls.append((captured.size, list(zip(graph.names, before)) + list(attributes(gm).items()), list(results)))
+            kept = [r.clone() if isinstance(r, torch.Tensor) else r for r in results]  # later graphs may write to them
+            graph.calls.append((captured.size, list(zip(graph.names, before)) + list(attributes(gm).items()), kept))
             return results
 
         return make_boxed_func(run)
@@ -175,10 +176,10 @@ def save(folder, name, value):
     return path
 
 
-def sizes_as_args(text, name, value):
-    """`--arg` of an integer input, by the name of its symbol."""
+def size_as_arg(text, name, value):
+    """The `--arg` of an integer input, by the name of its symbol; "" if it is a number."""
     symbol = re.search(r"\b%s: \"Sym\((\w+)\)\"" % re.escape(name), text)
-    return ["--arg", f"{symbol[1]}={value}"] if symbol and not symbol[1].isdigit() else []
+    return f"{symbol[1]}={value}" if symbol and not symbol[1].isdigit() else ""
 
 
 def difference(got, want, tolerance):
@@ -205,8 +206,8 @@ def run_call(tilec, folder, text, call, tolerance, check):
         for name, value in inputs:
             if isinstance(value, torch.Tensor):
                 args += ["--arg", f"{name}=@{save(room, name, value)}"]
-            else:
-                args += sizes_as_args(text, name, value)
+            elif (size_arg := size_as_arg(text, name, value)) not in args:
+                args += ["--arg", size_arg] * bool(size_arg)
         for name, value in zip(outputs_of(text), results):
             if name and name not in wanted and isinstance(value, torch.Tensor):
                 wanted[name] = value

@@ -78,7 +78,7 @@ def gemma2():
 @model
 def mixtral():
     return language_model("MixtralForCausalLM", "MixtralConfig", num_local_experts=4, num_experts_per_tok=2,
-                          experts_implementation="eager")
+                          experts_implementation="batched_mm")
 
 
 @model
