@@ -71,7 +71,7 @@ static void take_multiples(struct exprs *x, struct poly *p, const struct expr *d
   struct term t;
   if (!expr_as_term(x, d, &t))
     take_multiples_of_sum(x, p, d, quotient);
-  else if (t.coef > 0)
+  else if (t.coef != 0)
     take_multiples_of_term(x, p, t, quotient);
 }
 

@@ -34,7 +34,11 @@ static struct value *permute_last(struct build *b, struct value *x, uint32_t cou
 }
 
 static bool divides(struct build *b, const struct node *n, const struct expr *size, int64_t by) {
-  if (by > 0 && expr_is_multiple(size, by))
+  const struct expr *whole = NULL;
+  if (by > 0) // a symbolic size is, or the run fails
+    whole = expr_muli(b->g->exprs, expr_floordiv(b->g->exprs, size, compose_const(b, by)), by);
+  if (whole && (whole == size ||
+                (!expr_is_const(size, NULL) && graph_require_equal(b->g, size, whole, b->at))))
     return true;
   compose_error(b, n, E1004, "a dimension is not a multiple of %lld", (long long)by);
   return false;
@@ -387,7 +391,8 @@ void compose_diff(struct build *b, struct node *n) {
     v = BUILD(b, OP_CAT, ((struct arg){.kind = ARG_LIST, .list = {parts, count}}),
               arg_int(b->g, dim));
   for (; v && times > 0; times--) {
-    const struct expr *size = v->shape[dim], *zero = compose_const(b, 0), *one = compose_const(b, 1);
+    const struct expr *size = v->shape[dim], *zero = compose_const(b, 0),
+                      *one = compose_const(b, 1);
     const struct expr *less = expr_max(b->g->exprs, expr_addi(b->g->exprs, size, -1), zero);
     struct value *next = build_slice(b, v, dim, one, size, 1);
     struct value *last = build_slice(b, v, dim, zero, less, 1);

@@ -114,9 +114,10 @@ static bool check_groups(struct infer *in, const struct value *v) {
   const struct expr *channels = node_expr(in->n, 4), *groups = node_expr(in->n, 6);
   const struct expr *numel =
       expr_mul(x, expr_mul(x, node_expr(in->n, 3), channels), node_expr(in->n, 5));
-  bool fits = v->rank >= 2 && infer_same_size(in, numel, value_numel(x, v)) &&
-              infer_same_size(in, v->shape[1], channels) && groups->lo >= 1 &&
-              infer_same_size(in, expr_mul(x, expr_floordiv(x, channels, groups), groups), channels);
+  bool fits =
+      v->rank >= 2 && infer_same_size(in, numel, value_numel(x, v)) &&
+      infer_same_size(in, v->shape[1], channels) && groups->lo >= 1 &&
+      infer_same_size(in, expr_mul(x, expr_floordiv(x, channels, groups), groups), channels);
   for (unsigned i = 1; fits && i < 3; i++) {
     const struct value *w = infer_value(in, i);
     fits = !w || (w->rank == 1 && infer_same_size(in, w->shape[0], channels));
@@ -198,12 +199,14 @@ bool infer_batch_norm_backward(struct infer *in) {
 
 static bool check_nll(struct infer *in, const struct value *v, const struct value *target,
                       const struct value *weight) {
-  bool fits = (v->rank == 1 && target->rank <= 1) ||
-              (v->rank == 2 && target->rank == 1 && infer_same_size(in, v->shape[0], target->shape[0]));
+  bool fits =
+      (v->rank == 1 && target->rank <= 1) ||
+      (v->rank == 2 && target->rank == 1 && infer_same_size(in, v->shape[0], target->shape[0]));
   if (!fits)
     return infer_error(in, E1004, "`self` is %s, `target` is %s", infer_type_text(in, v),
                        infer_type_text(in, target));
-  if (weight && (weight->rank != 1 || !infer_same_size(in, weight->shape[0], v->shape[v->rank - 1])))
+  if (weight &&
+      (weight->rank != 1 || !infer_same_size(in, weight->shape[0], v->shape[v->rank - 1])))
     return infer_error(in, E1004, "`self` is %s, `weight` is %s", infer_type_text(in, v),
                        infer_type_text(in, weight));
   return infer_wants_float(in, v, "self") && infer_wants_integer(in, target, "target", false);
@@ -239,8 +242,8 @@ static bool check_heads(struct infer *in, const struct value *q, const struct va
       expr_is_const(k->shape[q->rank - 3], &fewer) && (fewer < 1 || heads % fewer))
     grouped = false;
   for (uint32_t d = 0; fits && d + 2 < q->rank; d++)
-    fits = (grouped && d + 3 == q->rank) ||
-           (infer_same_size(in, q->shape[d], k->shape[d]) && infer_same_size(in, k->shape[d], v->shape[d]));
+    fits = (grouped && d + 3 == q->rank) || (infer_same_size(in, q->shape[d], k->shape[d]) &&
+                                             infer_same_size(in, k->shape[d], v->shape[d]));
   return fits ? infer_same_dtype(in, q, k) && infer_same_dtype(in, k, v)
               : infer_error(in, E1004, "query is %s, key is %s, value is %s",
                             infer_type_text(in, q), infer_type_text(in, k), infer_type_text(in, v));

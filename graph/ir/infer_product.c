@@ -11,7 +11,8 @@ static bool do_not_multiply(struct infer *in, const struct value *a, const struc
 static bool multiply(struct infer *in, const struct value *a, const struct value *b, uint32_t batch,
                      struct extent *ret) {
   uint32_t rank = batch + 2;
-  if (a->rank != rank || b->rank != rank || !infer_same_size(in, a->shape[batch + 1], b->shape[batch]))
+  if (a->rank != rank || b->rank != rank ||
+      !infer_same_size(in, a->shape[batch + 1], b->shape[batch]))
     return do_not_multiply(in, a, b);
   ret->rank = rank;
   for (uint32_t d = 0; d < batch; d++) {
@@ -62,8 +63,8 @@ bool infer_linear(struct infer *in) {
     return infer_error(in, E1004,
                        "`input` is %s, `weight` is %s; their last sizes must be the same",
                        infer_type_text(in, v), infer_type_text(in, weight));
-  if (bias &&
-      (bias->rank > 1 || (bias->rank == 1 && !infer_same_size(in, bias->shape[0], weight->shape[0]))))
+  if (bias && (bias->rank > 1 ||
+               (bias->rank == 1 && !infer_same_size(in, bias->shape[0], weight->shape[0]))))
     return infer_error(in, E1004, "`weight` is %s, `bias` is %s", infer_type_text(in, weight),
                        infer_type_text(in, bias));
   e.shape[e.rank - 1] = weight->shape[0];

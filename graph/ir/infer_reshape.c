@@ -87,8 +87,8 @@ bool infer_expand(struct infer *in) {
     const struct expr *own = d < more ? NULL : v->shape[d - more];
     if (expr_is(e.shape[d], -1) && own)
       e.shape[d] = own;
-    bool same = own && (own == e.shape[d] ||
-                        (!expr_is(own, 1) && infer_same_size(in, own, e.shape[d])));
+    bool same =
+        own && (own == e.shape[d] || (!expr_is(own, 1) && infer_same_size(in, own, e.shape[d])));
     if (expr_is(e.shape[d], -1) || (own && !same && !expr_is(own, 1)))
       return infer_error(in, E1004, "%s cannot be expanded to %s", infer_type_text(in, v), asked);
     e.strides[d] = same ? v->strides[d - more] : expr_const(in->g->exprs, 0);

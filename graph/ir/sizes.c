@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the input extents that determine each symbol of a graph, and strides for those that no extent
-// determines. An extent may be an expression of symbols (`8*s0`, `s0*s1 + 1`): it determines the one
-// that is not yet known if it is linear in it.
+// Finds the input extents that determine each symbol of a graph, and strides for those that no
+// extent determines. An extent may be an expression of symbols (`8*s0`, `s0*s1 + 1`): it determines
+// the one that is not yet known if it is linear in it.
 #include "graph/ir/sizes.h"
 
 #include <string.h>

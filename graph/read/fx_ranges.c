@@ -29,8 +29,8 @@ static bool follows(const struct reader *r, size_t *token, enum token_kind kind)
   return r->at[*token].kind == kind && ++*token;
 }
 
-// One size, `s77: VR[2, 16]`, from *token on; moves behind it. False if it has another form. A size that
-// may be negative counts from 0: tensors have no such sizes.
+// One size, `s77: VR[2, 16]`, from *token on; moves behind it. False if it has another form. A size
+// that may be negative counts from 0: tensors have no such sizes.
 static bool read_range(struct reader *r, size_t *token) {
   size_t i = *token, name = i;
   struct size_range range;
