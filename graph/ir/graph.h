@@ -132,6 +132,10 @@ struct graph {
 bool graph_require_equal(struct graph *g, const struct expr *a, const struct expr *b,
                          struct span at);
 
+// A condition that each run checks: `slack` is not negative, else the error is `text`. False: it is for
+// all sizes.
+bool graph_require(struct graph *g, const struct expr *slack, const char *text, struct span at);
+
 // ---- building (graph/ir/graph.c) ----
 struct graph *graph_create(struct arena *a, struct diag_engine *diag, struct exprs *x,
                            const char *name);

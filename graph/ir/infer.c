@@ -144,18 +144,7 @@ bool infer_dim(struct infer *in, unsigned i, uint32_t rank, uint32_t *ret) {
 }
 
 bool infer_require(struct infer *in, const struct expr *slack, const char *text) {
-  struct graph *g = in->g;
-  if (slack->hi < 0 && !slack->overflows)
-    return false;
-  if (slack->lo >= 0 && !slack->overflows)
-    return true;
-  for (size_t i = 0; i < g->requirements.len;
-       i++) // rules are applied again when a graph is verified
-    if (g->requirements.at[i].slack == slack &&
-        g->requirements.at[i].span.begin == in->n->span.begin)
-      return true;
-  vec_push(g->arena, &g->requirements, ((struct requirement){slack, text, in->n->span}));
-  return true;
+  return graph_require(in->g, slack, text, in->n->span);
 }
 
 bool infer_sizes(struct infer *in, unsigned i, struct extent *ret) {

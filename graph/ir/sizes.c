@@ -92,11 +92,16 @@ void graph_find_sizes(struct graph *g) {
 
 // ---- facts ----
 
-static void require(struct graph *g, const struct expr *slack, const char *text, struct span at) {
+bool graph_require(struct graph *g, const struct expr *slack, const char *text, struct span at) {
+  if (slack->hi < 0 && !slack->overflows)
+    return false;
+  if (slack->lo >= 0 && !slack->overflows)
+    return true;
   for (size_t i = 0; i < g->requirements.len; i++)
     if (g->requirements.at[i].slack == slack)
-      return;
+      return true;
   vec_push(g->arena, &g->requirements, ((struct requirement){slack, text, at}));
+  return true;
 }
 
 static const char *text_of(struct graph *g, const struct expr *e) {
@@ -117,9 +122,7 @@ bool graph_require_equal(struct graph *g, const struct expr *a, const struct exp
     return false;
   const char *text = arena_printf(g->arena, "`%s` and `%s` differ, which the graph takes as equal",
                                   text_of(g, a), text_of(g, b));
-  require(g, more, text, at);
-  require(g, less, text, at);
-  return true;
+  return graph_require(g, more, text, at) && graph_require(g, less, text, at);
 }
 
 // ---- creating sizes ----

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares graphs of PyTorch models, compiled for the CPU, with PyTorch's own results.
 
-usage: check_graphs.py TILEC [NAME...] [--forms exported,...] [--keep FOLDER] [--check] [--list]
+usage: check_graphs.py TILEC [NAME...] [--forms exported,...] [--keep FOLDER] [--check] [--list] [--store FOLDER]
 
 Needs torch, and for some models timm, torchvision and transformers. Each model of graph_models.py is printed in several forms:
   exported    torch.export.export with a plain Dim, as print(exported_program) shows it
@@ -10,7 +10,8 @@ Needs torch, and for some models timm, torchvision and transformers. Each model 
   captured    the inference graph that torch.compile(dynamic=True) gives a backend of aot_autograd
   trained     the forward and the backward graph of a training step
 and runs at each of its sizes (1 among them, and 0 where PyTorch takes it) with the inputs that PyTorch gets. A line
-says for each model and form how many calls agree; failures print tilec's message or the difference."""
+says for each model and form how many calls agree; failures print tilec's message or the difference. --store writes the
+graphs of STORED, with inputs and PyTorch's results, for tests/cli/checks/exported_graphs.sh."""
 import argparse
 import os
 import re
@@ -27,6 +28,12 @@ FORMS = ("exported", "decomposed", "automatic", "captured", "trained")
 NUMPY_LACKS = {torch.bfloat16}
 # PyTorch's kernels and operators that its own compiler decomposes too.
 ALLOWED = {torch.float32: 1.0, torch.float16: 20.0, torch.bfloat16: 100.0, torch.float64: 1.0}
+
+
+# Model, form, index of the graph: small ones, with names of this repository alone.
+STORED = (("unet_sides", "decomposed", 0), ("windows_sides", "captured", 0), ("lstm_loop", "captured", 0), ("graph_net", "decomposed", 0),
+          ("speech", "captured", 0), ("static_cache", "exported", 0), ("state_space", "trained", 1), ("experts", "captured", 0),
+          ("pools_sides", "captured", 0), ("boxes", "exported", 0), ("ragged", "captured", 0))
 
 
 class Graph:
@@ -251,6 +258,29 @@ def check(tilec, name, form, keep, verify):
     return passed, total, messages
 
 
+def store(folder, name, form, index):
+    """The graph, the inputs of its first call, PyTorch's results, and the sizes of integer inputs."""
+    from safetensors.torch import save_file
+    torch.manual_seed(0)
+    model = MODELS[name]()
+    graph = (exported if form in ("exported", "decomposed", "automatic") else captured)(model, form)[index]
+    room, text = f"{folder}/{name}.{form}", without_comments(graph.text)
+    os.makedirs(room, exist_ok=True)
+    with open(f"{room}/graph.py", "w") as f:
+        f.write(text)
+    _, inputs, results = graph.calls[0]
+    save_file({n: v.detach().contiguous() for n, v in inputs if isinstance(v, torch.Tensor)}, f"{room}/inputs.safetensors")
+    args = []
+    for n, v in inputs:
+        if not isinstance(v, torch.Tensor) and (arg := size_as_arg(text, n, v)) and arg not in args:
+            args.append(arg)
+    with open(f"{room}/sizes", "w") as f:
+        f.write("".join(a + "\n" for a in args))
+    for n, v in zip(outputs_of(text), results):
+        if n and isinstance(v, torch.Tensor):
+            save(room, n, v)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:])
     parser.add_argument("tilec")
@@ -259,10 +289,13 @@ def main():
     parser.add_argument("--keep")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--store")
     o = parser.parse_args()
     if o.list:
         return print("\n".join(MODELS))
     warnings.filterwarnings("ignore")
+    if o.store:
+        return [store(o.store, *s) for s in STORED] and None
     if o.keep:
         os.makedirs(o.keep, exist_ok=True)
     failed = 0
