@@ -159,6 +159,12 @@ static void fold_by_comparison(struct build *b, struct node *n, enum operator_id
   struct value *hit = build_binop(b, OP_EQ_TENSOR, build_unsqueeze(b, index, dim),
                                   build_iota(b, X->shape[dim], dim, rank + 1));
   struct value *each = build_where_else(b, hit, build_unsqueeze(b, build_up(b, src), dim), neutral);
+  if (index->shape[dim]->lo < 1) { // there may be no writes
+    int64_t pads[2 * GRAPH_MAX_RANK + 2] = {0};
+    pads[2 * (rank - 1 - dim) + 1] = 1;
+    each = BUILD(b, OP_CONSTANT_PAD_ND, TENSOR(each), arg_ints(b->g, 2 * (rank - dim), pads),
+                 ARG_F(neutral));
+  }
   struct value *all, *any = BUILD(b, OP_ANY_DIM, TENSOR(hit), arg_int(b->g, dim + 1));
   all = op == OP_PROD_DIM ? BUILD(b, op, TENSOR(each), arg_int(b->g, dim + 1), ARG_B(false),
                                   ARG_D(each ? each->dtype : DTYPE_F32))

@@ -420,7 +420,7 @@ const struct bomb graph_bombs[] = {
     {"relus.py", reluses, 5000, TILE, ""},
     {"integers.py", integers, 3000, TILE, ""},
     {"sines-100000.py", sines, 100000, TILE, ""},
-    {"selects-50000.py", selects, 50000, TILE, ""},
+    {"selects-10000.py", selects, 10000, TILE, ""},
     {"products-20000.py", products, 20000, TILE, ""},
     {"recurrence-10000.py", recurrence, 10000, TILE, ""},
     {"layers-10000.py", layers, 10000, TILE, ""},

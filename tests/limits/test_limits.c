@@ -17,7 +17,7 @@
 // Graphs take time and memory in proportion to their operators, from this number on.
 #define MANY 8000
 #define SECONDS_OF_EACH 1e-4
-#define MIB_OF_EACH 0.03
+#define MIB_OF_EACH 0.15
 #define SLOW_FACTOR 5 // for machines that are slow or busy; times are printed
 
 enum { MAX_ARGUMENTS = 32 };
