@@ -98,7 +98,9 @@ static void emit_start(struct attention_writer *w, const struct expr **ret_depth
   if (w->p->scales_queries && w->p->score.scale != 1)
     emit_line(e, 0, "q = q * %s",
               emit_number(e, DTYPE_F32, (union element){.real = w->p->score.scale}));
-  *ret_depth = whole_axis(w, w->p->t->depth, "dk", w->p->blocks.depth, "[:, None]");
+  *ret_depth = NULL; // keys that descriptors load need no axis
+  if (!w->p->blocks.by_tiles)
+    *ret_depth = whole_axis(w, w->p->t->depth, "dk", w->p->blocks.depth, "[:, None]");
   // A finite initial value: for a row without keys so far, inf - inf would be NaN.
   emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",
             w->p->score.expr || w->p->score.added ? "float(\"-inf\")" : "-1e30",

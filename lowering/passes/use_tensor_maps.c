@@ -18,6 +18,7 @@
 #include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
 #include "lowering/passes/wgmma_choice.h"
+#include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"
 #include "mlir-dialects/descriptor.h"
 #include "mlir-dialects/rings.h"
@@ -210,11 +211,14 @@ static void choose(struct state *s, MlirOperation load) {
     vec_push(s->p->scratch, &s->chosen, l);
 }
 
-// Shared memory has two slots for each.
+// Shared memory has two slots of each ring.
 static bool rings_fit(struct state *s) {
+  struct ring_sites sites;
+  VEC(MlirOperation) loads = {0};
   for (size_t i = 0; i < s->chosen.len; i++)
-    s->slot_bytes +=
-        block_bytes(s, mlirValueGetType(mlirOperationGetResult(s->chosen.at[i].op, 0)));
+    vec_push(s->p->scratch, &loads, s->chosen.at[i].op);
+  ring_sites_find(s->c, loads.at, loads.len, s->p->scratch, &sites);
+  s->slot_bytes = ring_sites_slot_bytes(s->c, &sites, true);
   bool fit = ring_slots_that_fit(s->p->target, s->slot_bytes, 0) >= LEAST_RING_SLOTS;
   for (size_t i = 0; i < s->chosen.len && !fit; i++)
     explain(s, s->chosen.at[i].op, "shared memory does not hold two blocks of each load");
