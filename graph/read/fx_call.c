@@ -356,6 +356,8 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   if (!is_tuple && n->results[0]->id < values) { // composed of nothing: the result has its own name
     const struct arg whole = ARG_V(n->results[0]);
     n->results[0] = graph_apply(r->g, OP_ALIAS, &whole, 1, c->at);
+    if (!n->results[0])
+      return r->failed = true, false;
   }
   if (r->g->value_count > FX_MAX_VALUES) {
     fx_error(r, c->at, E1009, "more than %d tensors", FX_MAX_VALUES);

@@ -42,10 +42,11 @@ static bool read_range(struct reader *r, size_t *token) {
   if (!follows(r, &i, TOK_COMMA))
     return false;
   range.hi = bound(r, &i, GRAPH_MAX_SIZE);
-  if (!follows(r, &i, TOK_RBRACKET) || range.hi < range.lo)
+  if (!follows(r, &i, TOK_RBRACKET) || (range.hi >= 0 && range.hi < range.lo))
     return false;
-  map_put(r->arena, &r->ranges, fx_text(r, name),
-          arena_dup(r->arena, &range, sizeof range, _Alignof(struct size_range)));
+  if (range.hi >= 0)
+    map_put(r->arena, &r->ranges, fx_text(r, name),
+            arena_dup(r->arena, &range, sizeof range, _Alignof(struct size_range)));
   *token = i + (r->at[i].kind == TOK_COMMA);
   return true;
 }
