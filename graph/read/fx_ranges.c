@@ -19,7 +19,8 @@ static int64_t bound(const struct reader *r, size_t *token, int64_t otherwise) {
   uint64_t n;
   bool is_negative = r->at[*token].kind == TOK_MINUS;
   *token += is_negative;
-  size_t at = (*token)++;
+  size_t at = *token;
+  *token += r->at[at].kind != TOK_EOF;
   if (r->at[at].kind != TOK_INT || !literal_int(fx_text(r, at), &n) || n > GRAPH_MAX_SIZE)
     return otherwise;
   return is_negative ? -(int64_t)n : (int64_t)n;
@@ -30,7 +31,7 @@ static bool follows(const struct reader *r, size_t *token, enum token_kind kind)
 }
 
 // One size, `s77: VR[2, 16]`, from *token on; moves behind it. False if it has another form. A size
-// that may be negative counts from 0: tensors have no such sizes.
+// that may be negative counts from 0: tensors have no such sizes. A range below 0 is ignored.
 static bool read_range(struct reader *r, size_t *token) {
   size_t i = *token, name = i;
   struct size_range range;
