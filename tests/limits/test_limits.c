@@ -15,7 +15,7 @@
 #define MAX_SECONDS 2.0
 #define MAX_MIB 256
 // Graphs take time and memory in proportion to their operators, from this number on.
-#define MANY 8000
+#define MANY 4000
 #define SECONDS_OF_EACH 1e-4
 #define MIB_OF_EACH 0.15
 #define SLOW_FACTOR 5 // for machines that are slow or busy; times are printed

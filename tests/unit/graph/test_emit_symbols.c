@@ -216,7 +216,7 @@ static const struct fact facts[] = {
      {5, 5},
      {5, 6},
      "differ, which the graph takes as equal",
-     0},
+     1e-6},
     {"positions of computed number",
      HEAD "s0: \"Sym(s0)\", x: \"f32[s0]\"):\n" LINE "h = s0 // 2\n" LINE "n = h * 3\n" LINE
           "i: \"i64[3*((s0//2))]\" = " A "arange.default(n)\n" LINE "m = (s0 // 2) // 3\n" LINE
