@@ -121,20 +121,14 @@ static void emit_softmax(struct attention_writer *w) {
   emit_line(e, 1, "keep = tl.exp2(top - above)");
 }
 
-// Descriptors of keys and values, and where the batch begins in them.
-static void emit_tiles(struct attention_writer *w) {
-  const struct attention_tile *tiles[] = {&w->p->k_tile, &w->p->v_tile};
-  static const char *const names[] = {"k", "v"};
+void attention_put_tile(struct attention_writer *w, const struct attention_tile *t,
+                        const char *name, const char *rows, unsigned columns) {
   struct emitter *e = w->e;
-  for (size_t i = 0; i < COUNT_OF(tiles) && w->p->blocks.by_tiles; i++) {
-    const char *stride = emit_extent(e, tiles[i]->stride);
-    unsigned columns = i == 0 ? w->p->blocks.depth : w->p->blocks.columns;
-    emit_line(e, 0, "%s_tiles = tl.make_tensor_descriptor(%s, [%s, %s], [%s, 1], [BLOCK_N, %u])",
-              names[i], emit_buffer(e, tiles[i]->buffer), emit_extent(e, tiles[i]->rows), stride,
-              stride, columns);
-    emit_line(e, 0, "%s_row = %s", names[i], emit_index(e, tiles[i]->row).s);
-    emit_line(e, 0, "%s_column = %s", names[i], emit_index(e, tiles[i]->column).s);
-  }
+  const char *stride = emit_extent(e, t->stride);
+  emit_line(e, 0, "%s_tiles = tl.make_tensor_descriptor(%s, [%s, %s], [%s, 1], [%s, %u])", name,
+            emit_buffer(e, t->buffer), emit_extent(e, t->rows), stride, stride, rows, columns);
+  emit_line(e, 0, "%s_row = %s", name, emit_index(e, t->row).s);
+  emit_line(e, 0, "%s_column = %s", name, emit_index(e, t->column).s);
 }
 
 static const char *keys_text(struct attention_writer *w, const struct step *step,
@@ -215,7 +209,10 @@ void attention_put_loops(struct attention_writer *w, const struct expr *inner,
     emit_line(e, 0, "begin = %s // BLOCK_N * BLOCK_N",
               arena_printf(e->arena, "max(%s, 0)", bound_text(w, c->first, false, 0)));
   }
-  emit_tiles(w);
+  if (w->p->blocks.by_tiles) {
+    attention_put_tile(w, &w->p->k_tile, "k", "BLOCK_N", w->p->blocks.depth);
+    attention_put_tile(w, &w->p->v_tile, "v", "BLOCK_N", w->p->blocks.columns);
+  }
   struct step rest = {inner, columns, w->p->has_remainder, true};
   if (!w->p->has_whole) {
     emit_keys(w, begin, end, &rest);

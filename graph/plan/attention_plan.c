@@ -61,8 +61,10 @@ static void choose_dtypes(struct attention_plan *t) {
 // Blocks that descriptors load have no masks.
 static void find_tiles(struct planner *pl, struct attention_plan *t) {
   const struct expr *key = t->t->key, *depth = t->t->depth;
+  const struct scalar *q = batch_value(pl->s, pl->x, t->batch, t->score.q);
   const struct scalar *k = batch_value(pl->s, pl->x, t->batch, t->score.k);
   const struct scalar *v = batch_value(pl->s, pl->x, t->batch, t->t->v);
+  t->q_tile = attention_tile_of(pl, q, t->dtype, t->batch, t->m, depth);
   t->k_tile = attention_tile_of(pl, k, t->dtype, t->batch, key, depth);
   t->v_tile = attention_tile_of(pl, v, t->weights, t->batch, key, t->n);
   t->shape.has_tiles = t->k_tile.buffer && t->v_tile.buffer &&
@@ -156,6 +158,8 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   assert(is_pow2(t->blocks.block_m) && is_pow2(t->blocks.block_n));
   assert(is_pow2(t->blocks.depth) && is_pow2(t->blocks.columns));
   t->scales_queries = scales_queries(t);
+  if (t->scales_queries) // computed from what is loaded
+    t->q_tile.buffer = NULL;
   t->sums_by_product = sums_by_product(t);
   t->has_remainder = !expr_is_multiple(axis_extent(t->t->key), t->blocks.block_n);
   assert(!t->blocks.by_tiles || !t->has_remainder);

@@ -68,8 +68,9 @@ struct attention_plan {
   // operations beside tensor cores, that is cheaper than additions (0.243 against 0.251 ms with a
   // mask of 4 x 1 x 2048 x 2048; without one it is slower).
   bool sums_by_product;
-  struct attention_tile k_tile, v_tile; // for blocks.by_tiles
-  bool has_remainder;                   // the last block may extend beyond the keys
+  // For blocks.by_tiles. Queries come by a descriptor if q_tile has a buffer.
+  struct attention_tile q_tile, k_tile, v_tile;
+  bool has_remainder; // the last block may extend beyond the keys
   bool has_whole; // blocks that every query sees completely have a loop of their own, without masks
   struct region_parts epilogue;
   const struct expr *lse_offset; // of logsumexp, if it is an output

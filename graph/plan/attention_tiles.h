@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values of attention as matrices in memory, which tensor descriptors describe
+// Queries, keys and values of attention as matrices in memory, which tensor descriptors describe
 // (graph/plan/product_tiles.h says what such a matrix is). A batch is a part of the matrix: its
 // keys are rows that follow each other, its columns lie side by side.
 #ifndef TILE_GRAPH_PLAN_ATTENTION_TILES_H
@@ -14,9 +14,9 @@ struct attention_tile {
   const struct expr *row, *column; // of the batch's first element, functions of `batch`
 };
 
-// `v`, an operand of type `t`: for each batch a row of `columns` elements for each key. Blocks of
-// all these columns, which have to be a power of two, lie within the matrix if they do not extend
-// beyond the keys.
+// `v`, an operand of type `t`: for each batch a row of `columns` elements for each key (or query).
+// Blocks of all these columns, which have to be a power of two, lie within the matrix if they do
+// not extend beyond the keys; rows behind those of a batch are the next one's, or are read as zero.
 struct attention_tile attention_tile_of(struct planner *pl, const struct scalar *v, enum dtype t,
                                         const struct expr *batch, const struct expr *key,
                                         const struct expr *columns);

@@ -91,17 +91,17 @@ static uint64_t tile_bytes(struct state *s, MlirOperation load) {
   return (uint64_t)tensor_numel(t) * type_bits(s->c, element_type(t)) / 8;
 }
 
-// The most slots of rings of products: a block that no product reads has one slot.
+// The most slots of rings that run ahead; the others have one.
 static unsigned most_slots(struct state *s) {
-  uint64_t products = ring_sites_slot_bytes(s->c, &s->sites, true);
-  uint64_t others = s->store_bytes + ring_sites_slot_bytes(s->c, &s->sites, false);
+  uint64_t products = ring_sites_slot_bytes(s->c, &s->sites, false);
+  uint64_t others = s->store_bytes + ring_sites_slot_bytes(s->c, &s->sites, true);
   return ring_slots_that_fit(s->p->target, products, (uint32_t)others);
 }
 
 // As many slots as the loop has stages, and as shared memory has room for.
 static int32_t slots_for(struct state *s, const struct ring_site *site) {
   bool asked;
-  if (mlirOperationIsNull(site->product))
+  if (site->is_held)
     return 1;
   MlirOperation loop = op_loop_around(s->c, site->loads[0]); // null: it had one iteration
   unsigned stages = mlirOperationIsNull(loop) ? LEAST_RING_SLOTS

@@ -38,6 +38,10 @@ static void add_load(struct ir_context *c, struct arena *a, struct ring_sites *s
     }
   }
   struct ring_site s = {.product = product, .loads = {load}, .count = 1};
+  bool is_repeated = op_is(c, mlirOperationGetParentOperation(load), OP_SCF_FOR);
+  s.is_held = mlirOperationIsNull(product) ||
+              (!is_repeated &&
+               !mlirBlockEqual(mlirOperationGetBlock(product), mlirOperationGetBlock(load)));
   vec_push(a, &sites->at, s);
 }
 
@@ -71,12 +75,11 @@ static bool can_share(const struct ring_sites *sites, size_t site, unsigned ring
   const struct ring_site *x = &sites->at.at[site];
   for (size_t i = 0; i < site; i++) {
     const struct ring_site *y = &sites->at.at[i];
-    if (y->ring == ring &&
-        (mlirOperationIsNull(y->product) || !same_tiles(x, y) ||
-         contains(block_of(x), block_of(y)) || contains(block_of(y), block_of(x))))
+    if (y->ring == ring && (y->is_held || !same_tiles(x, y) || contains(block_of(x), block_of(y)) ||
+                            contains(block_of(y), block_of(x))))
       return false;
   }
-  return !mlirOperationIsNull(x->product);
+  return !x->is_held;
 }
 
 void ring_sites_find(struct ir_context *c, const MlirOperation *loads, size_t count,
@@ -104,13 +107,13 @@ static uint64_t site_bytes(struct ir_context *c, const struct ring_site *s) {
   return bytes;
 }
 
-uint64_t ring_sites_slot_bytes(struct ir_context *c, const struct ring_sites *s, bool products) {
+uint64_t ring_sites_slot_bytes(struct ir_context *c, const struct ring_sites *s, bool held) {
   uint64_t bytes = 0;
   unsigned seen = 0; // rings are numbered by their first sites
   for (size_t i = 0; i < s->at.len; i++) {
     const struct ring_site *x = &s->at.at[i];
     assert(x->ring <= seen);
-    if (x->ring == seen && mlirOperationIsNull(x->product) != products)
+    if (x->ring == seen && x->is_held == held)
       bytes += site_bytes(c, x);
     seen += x->ring == seen;
   }

@@ -14,6 +14,7 @@ struct ring_site {
   MlirOperation loads[MAX_SITE_LOADS];
   unsigned count;
   unsigned ring; // its number
+  bool is_held;  // one slot: no product reads the tile, or it is loaded once for a loop with one
 };
 
 struct ring_sites {
@@ -27,7 +28,8 @@ struct ring_sites {
 void ring_sites_find(struct ir_context *c, const MlirOperation *loads, size_t count,
                      struct arena *a, struct ring_sites *ret);
 
-// Bytes of one slot of each ring together: of rings that products read, or of the others.
-uint64_t ring_sites_slot_bytes(struct ir_context *c, const struct ring_sites *s, bool products);
+// Bytes of one slot of each ring together: of rings that run ahead, or of those of one slot, which
+// is held.
+uint64_t ring_sites_slot_bytes(struct ir_context *c, const struct ring_sites *s, bool held);
 
 #endif

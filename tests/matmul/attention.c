@@ -35,10 +35,10 @@ static const char *const score[] = {
     "        s = where((b != 0) | (j + n == 0)[None, :], tl.dot(q, kt) * scale, float(\"-inf\"))\n",
 };
 
-static const char *const form_names[] = {"pointers", "transposed", "block pointers", "descriptors",
-                                         "doubled queries"};
+static const char *const form_names[] = {"pointers",    "transposed",      "block pointers",
+                                         "descriptors", "doubled queries", "descriptors of all"};
 
-enum { BLOCK_POINTERS = 2, DESCRIPTORS = 3, DOUBLED = 4, FORMS = 5 };
+enum { BLOCK_POINTERS = 2, DESCRIPTORS = 3, DOUBLED = 4, ALL_DESCRIPTORS = 5, FORMS = 6 };
 
 // How the (transposed) tile of K and that of V are loaded.
 static const char *const load_k[] = {
@@ -50,6 +50,7 @@ static const char *const load_k[] = {
     "        kt = k_of.load([program_id(1) * N + j, 0]).T\n",
     "        kt = load(k_ptr + (j + n)[None, :] * D + d[:, None], mask=(j + n)[None, :] < N, "
     "other=0)\n",
+    "        kt = k_of.load([program_id(1) * N + j, 0]).T\n",
 };
 static const char *const load_v[] = {
     "        v = load(v_ptr + (j + n)[:, None] * D + d[None, :], mask=(j + n)[:, None] < N, "
@@ -62,6 +63,7 @@ static const char *const load_v[] = {
     "        v = v_of.load([program_id(1) * N + j, 0])\n",
     "        v = load(v_ptr + (j + n)[:, None] * D + d[None, :], mask=(j + n)[:, None] < N, "
     "other=0)\n",
+    "        v = v_of.load([program_id(1) * N + j, 0])\n",
 };
 
 static void write_loop(struct suite *s, const struct attention *a, const char *range,
@@ -97,20 +99,24 @@ static void write_kernel(struct suite *s, const struct attention *a) {
                  "    d = arange(0, D)\n"
                  "    head = program_id(1) * N * D\n");
   // Behind the keys of a head come those of the next one.
-  if (a->form == DESCRIPTORS)
+  if (a->form == DESCRIPTORS || a->form == ALL_DESCRIPTORS)
     case_source(s, "    rows = H * N\n"
                    "    k_of = tl.make_tensor_descriptor(k_ptr, [rows, D], [D, 1], [BN, D])\n"
                    "    v_of = tl.make_tensor_descriptor(v_ptr, [rows, D], [D, 1], [BN, D])\n");
   case_source(s, "    k_ptr += head\n"
                  "    v_ptr += head\n"
                  "    at = head + m[:, None] * D + d[None, :]\n"
-                 "    q = load(q_ptr + at, mask=m[:, None] < N, other=0)\n"
                  "    most = tl.full((BM,), float(\"-inf\"), tl.float32)\n"
                  "    total = tl.zeros((BM,), tl.float32)\n"
                  "    acc = tl.zeros((BM, D), tl.float32)\n"
                  "    end = N\n"
                  "    if CAUSAL:\n"
                  "        end = min((program_id(0) + 1) * BM, N)\n");
+  if (a->form == ALL_DESCRIPTORS)
+    case_source(s, "    q_of = tl.make_tensor_descriptor(q_ptr, [rows, D], [D, 1], [BM, D])\n"
+                   "    q = q_of.load([program_id(1) * N + program_id(0) * BM, 0])\n");
+  else
+    case_source(s, "    q = load(q_ptr + at, mask=m[:, None] < N, other=0)\n");
   if (a->form == DOUBLED)
     case_source(s, "    q = q + q\n");
   if (a->form == BLOCK_POINTERS)
@@ -250,7 +256,7 @@ static void test_warpgroups(struct suite *s) {
                               .form = form};
         attention_case(s, &a);
         a.has_two_loops = true;
-        if (form == 0 || form == DESCRIPTORS)
+        if (form == 0 || form == DESCRIPTORS || form == ALL_DESCRIPTORS)
           attention_case(s, &a);
       }
 }

@@ -33,8 +33,8 @@ static struct found find(struct pass_session *s, unsigned loads) {
   for (unsigned i = 0; i < loads; i++)
     ops[i] = pass_session_op(s, OP_TILE_MAP_LOAD, i);
   ring_sites_find(s->context.c, ops, loads, s->context.scratch, &f.sites);
-  f.products = ring_sites_slot_bytes(s->context.c, &f.sites, true);
-  f.others = ring_sites_slot_bytes(s->context.c, &f.sites, false);
+  f.products = ring_sites_slot_bytes(s->context.c, &f.sites, false);
+  f.others = ring_sites_slot_bytes(s->context.c, &f.sites, true);
   return f;
 }
 
@@ -78,10 +78,26 @@ START_TEST(others_have_their_own) {
 }
 END_TEST
 
+// A tile that a loop multiplies again and again has one slot of its own.
+START_TEST(tiles_that_are_held) {
+  struct pass_session s = pass_session_open(
+      KERNEL(LOAD("%x", "0", X) FOR("%i", LOAD("%y", "1", Y) DOT("%a", "%x", "%y"))
+                 FOR("%j", LOAD("%v", "1", Y) DOT("%b", "%x", "%v"))));
+  struct found f = find(&s, 3);
+  ck_assert_uint_eq(f.sites.at.len, 3);
+  ck_assert_uint_eq(f.sites.ring_count, 2);
+  ck_assert(f.sites.at.at[0].is_held && !f.sites.at.at[1].is_held);
+  ck_assert_uint_eq(f.products, 32 * 64 * 2);
+  ck_assert_uint_eq(f.others, 64 * 32 * 2);
+  pass_session_close(&s);
+}
+END_TEST
+
 TCase *ring_sites_tests(void) {
   TCase *t = tcase_create("ring_sites");
   tcase_add_test(t, loops_in_a_row_share);
   tcase_add_test(t, blocks_of_one_loop_do_not);
   tcase_add_test(t, others_have_their_own);
+  tcase_add_test(t, tiles_that_are_held);
   return t;
 }
