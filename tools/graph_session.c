@@ -54,33 +54,62 @@ static bool solve(struct exprs *x, const struct expr *size, const struct expr *s
 
 // Sizes that no --arg names, from the shape of an array that is given for `v`.
 static int take_sizes_of(struct tool *t, struct graph *g, const struct value *v,
-                         const struct assignment *a) {
-  struct arg_value value = {0};
-  if (!arg_spec_shape(t->arena, t->diag, a->where, a->value, v->dtype, &value))
-    return tool_error_status(t);
-  bool is_like = value.is_array && value.array.rank == v->rank;
-  int status = EXIT_DONE;
-  for (size_t i = 0; is_like && i < g->symbols.len * v->rank && status == EXIT_DONE; i++) {
+                         const int64_t *shape, struct span where) {
+  for (size_t i = 0; i < g->symbols.len * v->rank; i++) {
     const struct expr *e = g->symbols.at[i / v->rank];
     const struct symbol *s = e->symbol;
     uint32_t d = (uint32_t)(i % v->rank);
-    int64_t n = (int64_t)value.array.shape[d];
-    if (find_arg(t, s->name) || !solve(g->exprs, v->shape[d], e, n, &n) ||
+    int64_t n;
+    if (find_arg(t, s->name) || !solve(g->exprs, v->shape[d], e, shape[d], &n) ||
         graph_set_likely_size(g, s->name, n))
       continue;
-    diag_error(t->diag, a->where, E0720,
+    diag_error(t->diag, where, E0720,
                "dimension %u of `%s` makes %s %" PRId64 "; it is from %" PRId64 " to %" PRId64, d,
                v->name, s->name, n, s->lo, s->hi);
-    status = EXIT_WRONG;
+    return EXIT_WRONG;
   }
+  return EXIT_DONE;
+}
+
+static int take_sizes_of_arg(struct tool *t, struct graph *g, const struct value *v,
+                             const struct assignment *a) {
+  struct arg_value value = {0};
+  int64_t shape[GRAPH_MAX_RANK];
+  if (!arg_spec_shape(t->arena, t->diag, a->where, a->value, v->dtype, &value))
+    return tool_error_status(t);
+  bool is_like = value.is_array && value.array.rank == v->rank;
+  for (uint32_t d = 0; is_like && d < v->rank; d++)
+    shape[d] = (int64_t)value.array.shape[d];
   array_finish(&value.array);
+  return is_like ? take_sizes_of(t, g, v, shape, a->where) : EXIT_DONE;
+}
+
+// From the tensors of --weights.
+static int take_sizes_of_weights(struct tool *t, struct graph *g) {
+  tile_weights *w;
+  int status = EXIT_DONE;
+  if (g->symbols.len == 0 || !t->o.weights.value.ptr)
+    return EXIT_DONE;
+  if (!graph_weights_open(t, g, &w))
+    return tool_error_status(t);
+  for (size_t i = 0; i < g->inputs.len && status == EXIT_DONE; i++) {
+    const struct value *v = g->inputs.at[i];
+    tile_weight found;
+    if (!find_arg(t, v->name) && tile_weights_find(w, v->name, &found) == TILE_OK &&
+        found.rank == (int)v->rank)
+      status = take_sizes_of(t, g, v, found.shape, t->o.weights.where);
+  }
+  tile_weights_close(w);
   return status;
 }
 
 int graph_take_sizes(struct tool *t, struct graph *g) {
+  int weights = take_sizes_of_weights(t, g);
+  if (weights != EXIT_DONE)
+    return weights;
   for (size_t i = 0; i < g->inputs.len; i++) {
     const struct assignment *a = find_arg(t, g->inputs.at[i]->name);
-    int status = a ? take_sizes_of(t, g, g->inputs.at[i], a) : EXIT_DONE;
+    int status = a ? take_sizes_of_arg(t, g, g->inputs.at[i], a) : EXIT_DONE;
     if (status != EXIT_DONE)
       return status;
   }

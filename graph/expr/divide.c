@@ -13,7 +13,7 @@ static void take_multiples_of_term(struct exprs *x, struct poly *p, struct term 
   for (size_t i = 0; i < p->count; i++) {
     struct term t = p->terms[i];
     const struct expr *of;
-    if (t.coef / d.coef == 0 || !product_divide(x, t.of, d.of, &of))
+    if (t.coef == INT64_MIN || t.coef / d.coef == 0 || !product_divide(x, t.of, d.of, &of))
       continue;
     poly_add_term(x, quotient, t.coef / d.coef, of);
     p->terms[i].coef = t.coef % d.coef;
@@ -71,7 +71,7 @@ static void take_multiples(struct exprs *x, struct poly *p, const struct expr *d
   struct term t;
   if (!expr_as_term(x, d, &t))
     take_multiples_of_sum(x, p, d, quotient);
-  else if (t.coef > 0)
+  else if (t.coef > 0 || (t.coef < 0 && t.of->kind != EXPR_CONST))
     take_multiples_of_term(x, p, t, quotient);
 }
 

@@ -10,12 +10,12 @@ enum { MAX_CONNECTIONS = 64, FEW_PIECES = 16 };
 
 static struct side side_create(struct fuser *f, struct group *g) {
   struct side s = {.g = g};
-  s.value = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
+  s.value = arena_array(f->trials, const struct expr *, g->loop_dims.len + 1);
   for (size_t i = 0; i < g->loop_dims.len; i++) {
-    struct piece *p = arena_new(f->arena, struct piece);
+    struct piece *p = arena_new(f->trials, struct piece);
     p->axis = s.value[i] = g->loop_dims.at[i].axis;
     p->loop_dim = (uint32_t)i;
-    vec_push(f->arena, &s.pieces, p);
+    vec_push(f->trials, &s.pieces, p);
   }
   return s;
 }
@@ -25,7 +25,7 @@ static const struct expr *on_pieces(struct fuser *f, const struct side *s, const
   struct group *g = s->g;
   if (s->pieces.len == g->loop_dims.len)
     return e; // none was split
-  const struct expr **from = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
+  const struct expr **from = arena_array(f->trials, const struct expr *, g->loop_dims.len + 1);
   for (size_t i = 0; i < g->loop_dims.len; i++)
     from[i] = g->loop_dims.at[i].axis;
   return index_substitute(f->s, e, g->loop_dims.len, from, s->value);
@@ -38,8 +38,8 @@ const struct expr *side_offset(struct fuser *f, const struct side *s, const stru
   // Called for each pair of accesses: the arena would grow too much.
   const struct expr *few[2][FEW_PIECES], **from = few[0], **to = few[1];
   if (s->pieces.len > FEW_PIECES) {
-    from = arena_array(f->arena, const struct expr *, s->pieces.len);
-    to = arena_array(f->arena, const struct expr *, s->pieces.len);
+    from = arena_array(f->trials, const struct expr *, s->pieces.len);
+    to = arena_array(f->trials, const struct expr *, s->pieces.len);
   }
   size_t count = 0;
   for (size_t i = 0; i < s->pieces.len; i++)
@@ -72,8 +72,8 @@ static void trial_add(struct trial *t, struct piece *p, const struct expr *strid
 
 static struct trial trial_create(struct fuser *f, struct side *s) {
   struct trial t = {.side = s};
-  t.at = arena_array(f->arena, struct piece *, s->pieces.len + 1);
-  t.stride = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
+  t.at = arena_array(f->trials, struct piece *, s->pieces.len + 1);
+  t.stride = arena_array(f->trials, const struct expr *, s->pieces.len + 1);
   return t;
 }
 
@@ -87,8 +87,8 @@ static struct piece *split_last(struct fuser *f, struct trial *t, const struct e
                                 const struct expr *extent) {
   struct side *s = t->side;
   struct piece *whole = t->at[t->len - 1];
-  struct piece *outer = arena_new(f->arena, struct piece),
-               *inner = arena_new(f->arena, struct piece);
+  struct piece *outer = arena_new(f->trials, struct piece),
+               *inner = arena_new(f->trials, struct piece);
   outer->axis = axis_create(f, "a", outer_extent);
   inner->axis = axis_create(f, "a", extent);
   outer->loop_dim = inner->loop_dim = whole->loop_dim;
@@ -99,7 +99,7 @@ static struct piece *split_last(struct fuser *f, struct trial *t, const struct e
   while (s->pieces.at[at] != whole)
     at++;
   s->pieces.at[at] = outer;
-  vec_push(f->arena, &s->pieces, inner);
+  vec_push(f->trials, &s->pieces, inner);
   memmove(&s->pieces.at[at + 2], &s->pieces.at[at + 1],
           (s->pieces.len - at - 2) * sizeof *s->pieces.at);
   s->pieces.at[at + 1] = inner;
@@ -127,17 +127,17 @@ static bool match_last(struct fuser *f, struct trial *h, struct trial *g, struct
   } else {
     return false;
   }
-  vec_push(f->arena, &pairs->anchor, a);
-  vec_push(f->arena, &pairs->candidate, b);
+  vec_push(f->trials, &pairs->anchor, a);
+  vec_push(f->trials, &pairs->candidate, b);
   return true;
 }
 
 static struct side side_copy(struct fuser *f, const struct side *s) {
   struct side copy = {.g = s->g, .is_candidate = s->is_candidate};
-  copy.value = arena_dup(f->arena, s->value, (s->g->loop_dims.len + 1) * sizeof *s->value,
+  copy.value = arena_dup(f->trials, s->value, (s->g->loop_dims.len + 1) * sizeof *s->value,
                          _Alignof(const struct expr *));
   for (size_t i = 0; i < s->pieces.len; i++)
-    vec_push(f->arena, &copy.pieces, s->pieces.at[i]);
+    vec_push(f->trials, &copy.pieces, s->pieces.at[i]);
   return copy;
 }
 

@@ -71,6 +71,8 @@ struct buffer_use {
 
 struct fuser {
   struct arena *arena;
+  struct arena *trials; // of the last groups_can_join: what aligns its groups
+  struct arena_mark no_trial;
   struct exprs *x;
   struct scalars *s;
   struct loops *l;

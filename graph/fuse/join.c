@@ -224,6 +224,7 @@ bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct j
   unsigned x = strength(a->kind), y = strength(b->kind);
   struct group *anchor = x > y || (x == y && a->members.len >= b->members.len) ? a : b;
   struct group *candidate = anchor == a ? b : a;
+  arena_release(f->trials, f->no_trial);
   bool fits = try_as(f, anchor, candidate, ret);
   if (!fits && anchor->kind == REGION_ROWS && candidate->kind == REGION_ROWS) {
     struct join other;

@@ -76,6 +76,9 @@ struct regions *regions_form(struct loops *l, const struct fuse_options *o) {
   struct fuser f = {.arena = l->arena, .x = l->exprs, .s = l->scalars, .l = l};
   f.out = arena_new(f.arena, struct regions);
   f.out->loops = l;
+  f.trials = arena_create_nested(f.arena);
+  (void)arena_alloc(f.trials, 1, 1); // keeps its first chunk
+  f.no_trial = arena_mark(f.trials);
   count_uses(&f);
   for (size_t i = 0; i < l->stages.len; i++)
     vec_push(f.arena, &f.stages, l->stages.at[i]);
@@ -93,6 +96,7 @@ struct regions *regions_form(struct loops *l, const struct fuse_options *o) {
     if (!f.order.at[i]->into)
       finish(&f, f.order.at[i]);
   find_temporaries(&f);
+  arena_destroy(f.trials);
   return f.out;
 }
 

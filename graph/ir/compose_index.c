@@ -123,16 +123,23 @@ void compose_as_strided_scatter(struct build *b, struct node *n) {
 
 enum { MAX_COMPARED = 4096 };
 
+// A line's elements times its writes are at most MAX_COMPARED squared; each run checks symbolic
+// ones.
+static bool may_compare(struct build *b, const struct expr *size, const struct expr *writes) {
+  const struct expr *most = compose_const(b, (int64_t)MAX_COMPARED * MAX_COMPARED);
+  const struct expr *pairs = expr_mul(b->g->exprs, size, writes);
+  return !expr_is_unfit(pairs) &&
+         graph_require(b->g, expr_sub(b->g->exprs, most, pairs),
+                       "a scatter of extrema or products has lines that are too long", b->at);
+}
+
 // Compares the index of each element of a line with the indices of all writes.
 static void fold_by_comparison(struct build *b, struct node *n, enum operator_id op,
                                double neutral) {
   struct value *index = node_value(n, 2), *src = node_value(n, 3);
   uint32_t rank = X->rank, dim = rank ? compose_dim(b, n, 1, rank) : 0;
-  const int64_t most = (int64_t)MAX_COMPARED * MAX_COMPARED;
-  int64_t size, writes;
   bool fits = rank > 0 && index->rank == rank && src->rank == rank &&
-              expr_is_const(X->shape[dim], &size) && expr_is_const(index->shape[dim], &writes) &&
-              size <= most && writes <= most && size * writes <= most;
+              may_compare(b, X->shape[dim], index->shape[dim]);
   for (uint32_t d = 0; fits && d < rank; d++)
     fits = d == dim || (X->shape[d] == index->shape[d]);
   if (!fits) {
@@ -142,12 +149,22 @@ static void fold_by_comparison(struct build *b, struct node *n, enum operator_id
               "`sum` and `mean` have no limit");
     return;
   }
+  if (expr_is(index->shape[dim], 0)) { // nothing is written
+    n->results[0] = X;
+    return;
+  }
   for (uint32_t d = 0; d < rank; d++)
     src = build_slice(b, src, d, compose_const(b, 0), index->shape[d], 1);
   // [.., index, write, ..]
   struct value *hit = build_binop(b, OP_EQ_TENSOR, build_unsqueeze(b, index, dim),
                                   build_iota(b, X->shape[dim], dim, rank + 1));
   struct value *each = build_where_else(b, hit, build_unsqueeze(b, build_up(b, src), dim), neutral);
+  if (index->shape[dim]->lo < 1) { // there may be no writes
+    int64_t pads[2 * GRAPH_MAX_RANK + 2] = {0};
+    pads[2 * (rank - 1 - dim) + 1] = 1;
+    each = BUILD(b, OP_CONSTANT_PAD_ND, TENSOR(each), arg_ints(b->g, 2 * (rank - dim), pads),
+                 ARG_F(neutral));
+  }
   struct value *all, *any = BUILD(b, OP_ANY_DIM, TENSOR(hit), arg_int(b->g, dim + 1));
   all = op == OP_PROD_DIM ? BUILD(b, op, TENSOR(each), arg_int(b->g, dim + 1), ARG_B(false),
                                   ARG_D(each ? each->dtype : DTYPE_F32))
@@ -176,22 +193,28 @@ void compose_scatter_reduce(struct build *b, struct node *n) {
     fold_by_comparison(b, n, OP_PROD_DIM, 1);
     return;
   }
-  if ((!is_mean && !str_is(how, "sum")) || !node_truth(n, 5)) {
-    struct diag *d = diag_error(b->g->diag, b->at, E1008, "`%s`: %.*s%s", operator_row(n->op)->name,
-                                STR_ARG(how), node_truth(n, 5) ? "" : " without `self`");
-    diag_help(d, "use `sum`, or `mean` with `include_self`");
+  if (!is_mean && !str_is(how, "sum")) {
+    compose_error(b, n, E1008, "the reduction `%.*s`", STR_ARG(how));
     return;
   }
+  bool has_self = node_truth(n, 5);
   struct value *index = node_value(n, 2), *src = node_value(n, 3);
-  struct value *sum = BUILD(b, OP_SCATTER_ADD, n->args[0], n->args[1], n->args[2], TENSOR(src));
+  struct value *from = has_self ? X : build_full(b, X->rank, X->shape, 0, X->dtype);
+  struct value *sum = BUILD(b, OP_SCATTER_ADD, TENSOR(from), n->args[1], n->args[2], TENSOR(src));
   n->results[0] = sum;
-  if (!is_mean)
+  if (has_self && !is_mean)
     return;
   struct value *ones = build_full(b, index->rank, index->shape, 1, X->dtype),
-               *all = build_full(b, X->rank, X->shape, 1, X->dtype);
-  struct value *count = BUILD(b, OP_SCATTER_ADD, TENSOR(all), n->args[1], n->args[2], TENSOR(ones));
-  bool floors = !dtype_is_float(X->dtype);
-  n->results[0] = build_binop(b, floors ? OP_FLOOR_DIVIDE : OP_DIV_TENSOR, sum, count);
+               *none = build_full(b, X->rank, X->shape, has_self, X->dtype);
+  struct value *count =
+      BUILD(b, OP_SCATTER_ADD, TENSOR(none), n->args[1], n->args[2], TENSOR(ones));
+  struct value *is_written = has_self ? NULL : build_real(b, OP_GT_TENSOR, count, 0);
+  if (is_mean) {
+    bool floors = !dtype_is_float(X->dtype);
+    count = build_real(b, OP_MAXIMUM, count, 1);
+    sum = build_binop(b, floors ? OP_FLOOR_DIVIDE : OP_DIV_TENSOR, sum, count);
+  }
+  n->results[0] = has_self ? sum : build_where(b, is_written, sum, X);
 }
 
 // ---- pads by elements of the input ----

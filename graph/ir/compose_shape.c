@@ -34,7 +34,11 @@ static struct value *permute_last(struct build *b, struct value *x, uint32_t cou
 }
 
 static bool divides(struct build *b, const struct node *n, const struct expr *size, int64_t by) {
-  if (by > 0 && expr_is_multiple(size, by))
+  const struct expr *whole = NULL;
+  if (by > 0) // a symbolic size is, or the run fails
+    whole = expr_muli(b->g->exprs, expr_floordiv(b->g->exprs, size, compose_const(b, by)), by);
+  if (whole && (whole == size ||
+                (!expr_is_const(size, NULL) && graph_require_equal(b->g, size, whole, b->at))))
     return true;
   compose_error(b, n, E1004, "a dimension is not a multiple of %lld", (long long)by);
   return false;
@@ -366,4 +370,34 @@ void compose_exponential(struct build *b, struct node *n) {
   struct value *v = build_unop(b, OP_LOG1P, build_unop(b, OP_NEG, u));
   v = build_real(b, OP_MAXIMUM, build_unop(b, OP_NEG, v), 0x1p-25);
   n->results[0] = build_convert(b, build_scale(b, v, 1 / node_real(n, 1)), X->dtype);
+}
+
+// prepend and append, then n times the difference of neighbours along dim.
+void compose_diff(struct build *b, struct node *n) {
+  struct value *v = X;
+  struct arg *parts = arena_array(b->g->arena, struct arg, 3);
+  size_t count = 0;
+  int64_t times = node_int(n, 1);
+  if (v->rank == 0 || times < 0) {
+    compose_error(b, n, E1004, v->rank ? "`n` is negative" : "`self` has no dimensions");
+    return;
+  }
+  uint32_t dim = compose_dim(b, n, 2, v->rank);
+  const unsigned order[] = {3, 0, 4};
+  for (size_t i = 0; i < COUNT_OF(order); i++)
+    if (node_value(n, order[i]))
+      parts[count++] = n->args[order[i]];
+  if (count > 1)
+    v = BUILD(b, OP_CAT, ((struct arg){.kind = ARG_LIST, .list = {parts, count}}),
+              arg_int(b->g, dim));
+  for (; v && times > 0; times--) {
+    const struct expr *size = v->shape[dim], *zero = compose_const(b, 0),
+                      *one = compose_const(b, 1);
+    const struct expr *less = expr_max(b->g->exprs, expr_addi(b->g->exprs, size, -1), zero);
+    struct value *next = build_slice(b, v, dim, one, size, 1);
+    struct value *last = build_slice(b, v, dim, zero, less, 1);
+    v = v->dtype == DTYPE_I1 ? BUILD(b, OP_NE_TENSOR, TENSOR(next), TENSOR(last))
+                             : build_sub(b, next, last);
+  }
+  n->results[0] = v;
 }

@@ -90,10 +90,11 @@ struct mutation {
   struct value *input, *value;
 };
 
-// How an input determines a symbol: its extent along `dim` is coefficient * symbol + rest, in
-// symbols that earlier entries determine.
+// How an input determines a symbol: its extent along `dim`, or its stride, is coefficient * symbol +
+// rest, in symbols that earlier entries determine.
 struct size_source {
   uint32_t symbol, input, dim;
+  bool is_stride;
   const struct expr *coefficient, *rest;
 };
 
@@ -130,6 +131,10 @@ struct graph {
 // differ for all sizes.
 bool graph_require_equal(struct graph *g, const struct expr *a, const struct expr *b,
                          struct span at);
+
+// A condition that each run checks: `slack` is not negative, else the error is `text`. False: it is for
+// all sizes.
+bool graph_require(struct graph *g, const struct expr *slack, const char *text, struct span at);
 
 // ---- building (graph/ir/graph.c) ----
 struct graph *graph_create(struct arena *a, struct diag_engine *diag, struct exprs *x,

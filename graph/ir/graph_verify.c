@@ -59,7 +59,7 @@ static bool check_results(struct check *c, struct node *n) {
       continue;
     bool same = want && have->dtype == want->dtype && have->rank == want->rank;
     for (uint32_t d = 0; same && d < have->rank; d++)
-      same = infer_same_size(have->shape[d], want->shape[d]);
+      same = infer_same_size(&in, have->shape[d], want->shape[d]);
     if (!same)
       return infer_error(&in, E1006, "result `%s` is %s, but its rule gives %s", have->name,
                          infer_type_text(&in, have), want ? infer_type_text(&in, want) : "none");

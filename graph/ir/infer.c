@@ -144,18 +144,7 @@ bool infer_dim(struct infer *in, unsigned i, uint32_t rank, uint32_t *ret) {
 }
 
 bool infer_require(struct infer *in, const struct expr *slack, const char *text) {
-  struct graph *g = in->g;
-  if (slack->hi < 0 && !slack->overflows)
-    return false;
-  if (slack->lo >= 0 && !slack->overflows)
-    return true;
-  for (size_t i = 0; i < g->requirements.len;
-       i++) // rules are applied again when a graph is verified
-    if (g->requirements.at[i].slack == slack &&
-        g->requirements.at[i].span.begin == in->n->span.begin)
-      return true;
-  vec_push(g->arena, &g->requirements, ((struct requirement){slack, text, in->n->span}));
-  return true;
+  return graph_require(in->g, slack, text, in->n->span);
 }
 
 bool infer_sizes(struct infer *in, unsigned i, struct extent *ret) {
@@ -194,7 +183,10 @@ struct extent extent_of(const struct value *v) {
 
 // ---- shapes ----
 
-bool infer_same_size(const struct expr *a, const struct expr *b) { return a == b; }
+bool infer_same_size(struct infer *in, const struct expr *a, const struct expr *b) {
+  bool are_numbers = expr_is_const(a, NULL) && expr_is_const(b, NULL);
+  return a == b || (!are_numbers && graph_require_equal(in->g, a, b, in->n->span));
+}
 
 bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v) {
   struct extent wide = *e;
@@ -207,13 +199,13 @@ bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v) 
   }
   for (uint32_t d = 0; d < v->rank; d++) {
     const struct expr **size = &wide.shape[wide.rank - v->rank + d];
-    if (infer_same_size(*size, v->shape[d]) || expr_is(v->shape[d], 1))
+    if (*size == v->shape[d] || expr_is(v->shape[d], 1))
       continue;
-    if (!expr_is(*size, 1))
+    if (!expr_is(*size, 1) && !infer_same_size(in, *size, v->shape[d]))
       return infer_error(in, E1004, "shapes %s and %s do not broadcast",
                          infer_shape_text(in, e->rank, e->shape),
                          infer_shape_text(in, v->rank, v->shape));
-    *size = v->shape[d];
+    *size = expr_is(*size, 1) ? v->shape[d] : expr_equate(*size, v->shape[d]);
   }
   *e = wide;
   return true;

@@ -61,7 +61,8 @@ bool infer_in_output_mask(const struct infer *in, unsigned i);
 struct extent extent_of(const struct value *v);
 
 // ---- shapes ----
-bool infer_same_size(const struct expr *a, const struct expr *b);
+// Equal, or taken as equal and checked by each run (graph_require_equal).
+bool infer_same_size(struct infer *in, const struct expr *a, const struct expr *b);
 // Broadcasts *e with v; E1004 names both shapes.
 bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v);
 void extent_make_contiguous(struct exprs *x, struct extent *e);

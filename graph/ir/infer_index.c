@@ -20,7 +20,7 @@ bool infer_embedding_backward(struct infer *in) {
     return false;
   bool fits = grad->rank == indices->rank + 1;
   for (uint32_t d = 0; d < indices->rank && fits; d++)
-    fits = infer_same_size(grad->shape[d], indices->shape[d]);
+    fits = infer_same_size(in, grad->shape[d], indices->shape[d]);
   if (!fits)
     return infer_error(in, E1004, "`grad_output` is %s, `indices` are %s",
                        infer_type_text(in, grad), infer_type_text(in, indices));

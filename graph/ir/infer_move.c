@@ -43,7 +43,7 @@ bool infer_cat(struct infer *in) {
     }
     bool same = v->rank == e.rank;
     for (uint32_t k = 0; k < e.rank && same; k++)
-      same = k == d || infer_same_size(v->shape[k], e.shape[k]);
+      same = k == d || infer_same_size(in, v->shape[k], e.shape[k]);
     if (!same)
       return infer_error(in, E1004, "%s and %s cannot be concatenated along dimension %u",
                          infer_type_text(in, first), infer_type_text(in, v), d);
@@ -70,7 +70,7 @@ bool infer_stack(struct infer *in) {
     const struct value *v = list[i].value;
     bool same = v->rank == first->rank;
     for (uint32_t k = 0; k < v->rank && same; k++)
-      same = infer_same_size(v->shape[k], first->shape[k]);
+      same = infer_same_size(in, v->shape[k], first->shape[k]);
     if (!same)
       return infer_error(in, E1004, "%s and %s cannot be stacked", infer_type_text(in, first),
                          infer_type_text(in, v));

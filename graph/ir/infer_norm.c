@@ -23,7 +23,7 @@ bool infer_softmax(struct infer *in) {
 static bool check_same_shape(struct infer *in, const struct value *a, const struct value *b) {
   bool same = a->rank == b->rank;
   for (uint32_t d = 0; d < a->rank && same; d++)
-    same = infer_same_size(a->shape[d], b->shape[d]);
+    same = infer_same_size(in, a->shape[d], b->shape[d]);
   return same || infer_error(in, E1004, "operands of different shapes, %s and %s",
                              infer_type_text(in, a), infer_type_text(in, b));
 }
@@ -45,7 +45,7 @@ static bool find_outer(struct infer *in, unsigned i, const struct value *v, uint
     return false;
   bool fits = e.rank <= v->rank && e.rank > 0;
   for (uint32_t d = 0; d < e.rank && fits; d++)
-    fits = infer_same_size(e.shape[d], v->shape[v->rank - e.rank + d]);
+    fits = infer_same_size(in, e.shape[d], v->shape[v->rank - e.rank + d]);
   *ret = fits ? v->rank - e.rank : 0;
   return fits || infer_error(in, E1004, "`normalized_shape` %s is not the end of the shape of %s",
                              infer_shape_text(in, e.rank, e.shape), infer_type_text(in, v));
@@ -56,7 +56,7 @@ static bool check_affine(struct infer *in, unsigned i, const char *name, const s
   const struct value *w = infer_value(in, i);
   bool fits = !w || w->rank == v->rank - outer;
   for (uint32_t d = 0; w && d < w->rank && fits; d++)
-    fits = infer_same_size(w->shape[d], v->shape[outer + d]);
+    fits = infer_same_size(in, w->shape[d], v->shape[outer + d]);
   return fits || infer_error(in, E1004, "`%s` is %s; `input` is %s", name, infer_type_text(in, w),
                              infer_type_text(in, v));
 }
@@ -114,12 +114,13 @@ static bool check_groups(struct infer *in, const struct value *v) {
   const struct expr *channels = node_expr(in->n, 4), *groups = node_expr(in->n, 6);
   const struct expr *numel =
       expr_mul(x, expr_mul(x, node_expr(in->n, 3), channels), node_expr(in->n, 5));
-  bool fits = v->rank >= 2 && infer_same_size(numel, value_numel(x, v)) &&
-              infer_same_size(v->shape[1], channels) && groups->lo >= 1 &&
-              infer_same_size(expr_mul(x, expr_floordiv(x, channels, groups), groups), channels);
+  bool fits =
+      v->rank >= 2 && infer_same_size(in, numel, value_numel(x, v)) &&
+      infer_same_size(in, v->shape[1], channels) && groups->lo >= 1 &&
+      infer_same_size(in, expr_mul(x, expr_floordiv(x, channels, groups), groups), channels);
   for (unsigned i = 1; fits && i < 3; i++) {
     const struct value *w = infer_value(in, i);
-    fits = !w || (w->rank == 1 && infer_same_size(w->shape[0], channels));
+    fits = !w || (w->rank == 1 && infer_same_size(in, w->shape[0], channels));
   }
   return fits || infer_error(in, E1004, "`input` is %s, which its groups and channels do not fit",
                              infer_type_text(in, v));
@@ -140,7 +141,7 @@ static bool check_channels(struct infer *in, const struct value *v) {
   for (uint32_t i = 0; i < in->n->arg_count; i++) {
     const struct value *w = node_value(in->n, i);
     bool is_vector = w && w->rank == 1, is_input = w && w->rank == v->rank;
-    if (is_vector ? !infer_same_size(w->shape[0], v->shape[1]) && !expr_is(w->shape[0], 0)
+    if (is_vector ? !infer_same_size(in, w->shape[0], v->shape[1]) && !expr_is(w->shape[0], 0)
                   : w && !is_input)
       return infer_error(in, E1004, "`input` is %s, but %s is given for its channels",
                          infer_type_text(in, v), infer_type_text(in, w));
@@ -152,7 +153,7 @@ static bool check_channels(struct infer *in, const struct value *v) {
 static bool check_running(struct infer *in, const struct value *v) {
   for (unsigned i = 3; i < 5; i++) {
     const struct value *w = infer_value(in, i);
-    if (!w || w->rank != 1 || !infer_same_size(w->shape[0], v->shape[1]))
+    if (!w || w->rank != 1 || !infer_same_size(in, w->shape[0], v->shape[1]))
       return infer_error(in, E1004, "`input` is %s, its running statistics are %s",
                          infer_type_text(in, v), w ? infer_type_text(in, w) : "None");
   }
@@ -198,12 +199,14 @@ bool infer_batch_norm_backward(struct infer *in) {
 
 static bool check_nll(struct infer *in, const struct value *v, const struct value *target,
                       const struct value *weight) {
-  bool fits = (v->rank == 1 && target->rank <= 1) ||
-              (v->rank == 2 && target->rank == 1 && infer_same_size(v->shape[0], target->shape[0]));
+  bool fits =
+      (v->rank == 1 && target->rank <= 1) ||
+      (v->rank == 2 && target->rank == 1 && infer_same_size(in, v->shape[0], target->shape[0]));
   if (!fits)
     return infer_error(in, E1004, "`self` is %s, `target` is %s", infer_type_text(in, v),
                        infer_type_text(in, target));
-  if (weight && (weight->rank != 1 || !infer_same_size(weight->shape[0], v->shape[v->rank - 1])))
+  if (weight &&
+      (weight->rank != 1 || !infer_same_size(in, weight->shape[0], v->shape[v->rank - 1])))
     return infer_error(in, E1004, "`self` is %s, `weight` is %s", infer_type_text(in, v),
                        infer_type_text(in, weight));
   return infer_wants_float(in, v, "self") && infer_wants_integer(in, target, "target", false);
@@ -230,8 +233,8 @@ static bool check_heads(struct infer *in, const struct value *q, const struct va
                         const struct value *v) {
   bool fits = q->rank >= 2 && q->rank == k->rank && k->rank == v->rank;
   uint32_t last = q->rank - 1;
-  fits = fits && infer_same_size(q->shape[last], k->shape[last]) &&
-         infer_same_size(k->shape[last - 1], v->shape[last - 1]);
+  fits = fits && infer_same_size(in, q->shape[last], k->shape[last]) &&
+         infer_same_size(in, k->shape[last - 1], v->shape[last - 1]);
   // Grouped-query attention: a head of k and v may serve several of q.
   bool grouped = in->op->id == OP_SDPA ? node_truth(in->n, 7) : in->op->id != OP_TILE_ATTENTION;
   int64_t heads, fewer;
@@ -239,8 +242,8 @@ static bool check_heads(struct infer *in, const struct value *q, const struct va
       expr_is_const(k->shape[q->rank - 3], &fewer) && (fewer < 1 || heads % fewer))
     grouped = false;
   for (uint32_t d = 0; fits && d + 2 < q->rank; d++)
-    fits = (grouped && d + 3 == q->rank) ||
-           (infer_same_size(q->shape[d], k->shape[d]) && infer_same_size(k->shape[d], v->shape[d]));
+    fits = (grouped && d + 3 == q->rank) || (infer_same_size(in, q->shape[d], k->shape[d]) &&
+                                             infer_same_size(in, k->shape[d], v->shape[d]));
   return fits ? infer_same_dtype(in, q, k) && infer_same_dtype(in, k, v)
               : infer_error(in, E1004, "query is %s, key is %s, value is %s",
                             infer_type_text(in, q), infer_type_text(in, k), infer_type_text(in, v));
@@ -318,15 +321,15 @@ bool infer_sdpa_backward(struct infer *in) {
     return false;
   const struct value *grad = infer_value(in, 0), *sums = infer_value(in, 5);
   bool fits =
-      grad->rank == q->rank && infer_same_size(grad->shape[q->rank - 1], v->shape[q->rank - 1]);
+      grad->rank == q->rank && infer_same_size(in, grad->shape[q->rank - 1], v->shape[q->rank - 1]);
   // A decomposed forward graph keeps the weights instead: [.., rows of q, rows of k].
   if (fits && sums->rank == q->rank)
-    fits = infer_same_size(sums->shape[q->rank - 1], k->shape[k->rank - 2]);
+    fits = infer_same_size(in, sums->shape[q->rank - 1], k->shape[k->rank - 2]);
   else
     fits = fits && sums->rank + 1 == q->rank;
   for (uint32_t d = 0; fits && d + 1 < q->rank; d++)
-    fits = infer_same_size(grad->shape[d], q->shape[d]) &&
-           infer_same_size(sums->shape[d], q->shape[d]);
+    fits = infer_same_size(in, grad->shape[d], q->shape[d]) &&
+           infer_same_size(in, sums->shape[d], q->shape[d]);
   if (!fits)
     return infer_error(in, E1004, "query is %s, `grad_out` is %s, `logsumexp` is %s",
                        infer_type_text(in, q), infer_type_text(in, grad),

@@ -131,7 +131,7 @@ bool infer_copy(struct infer *in) {
     return false;
   bool same = e.rank == self->rank;
   for (uint32_t d = 0; d < e.rank && same; d++)
-    same = infer_same_size(e.shape[d], self->shape[d]);
+    same = infer_same_size(in, e.shape[d], self->shape[d]);
   if (!same)
     return infer_error(in, E1004, "%s does not fit into %s", infer_type_text(in, src),
                        infer_type_text(in, self));

@@ -96,8 +96,8 @@ bool infer_pool_backward(struct infer *in) {
                      *indices = infer_value(in, 7);
   bool fits = v->rank >= 3 && grad->rank == v->rank && indices->rank == v->rank;
   for (uint32_t d = 0; fits && d < v->rank; d++)
-    fits = infer_same_size(grad->shape[d], indices->shape[d]) &&
-           (d + 2 >= v->rank || infer_same_size(grad->shape[d], v->shape[d]));
+    fits = infer_same_size(in, grad->shape[d], indices->shape[d]) &&
+           (d + 2 >= v->rank || infer_same_size(in, grad->shape[d], v->shape[d]));
   if (!fits)
     return infer_error(in, E1004, "`self` is %s, `grad_output` is %s, `indices` are %s",
                        infer_type_text(in, v), infer_type_text(in, grad),

@@ -11,11 +11,12 @@ static bool do_not_multiply(struct infer *in, const struct value *a, const struc
 static bool multiply(struct infer *in, const struct value *a, const struct value *b, uint32_t batch,
                      struct extent *ret) {
   uint32_t rank = batch + 2;
-  if (a->rank != rank || b->rank != rank || !infer_same_size(a->shape[batch + 1], b->shape[batch]))
+  if (a->rank != rank || b->rank != rank ||
+      !infer_same_size(in, a->shape[batch + 1], b->shape[batch]))
     return do_not_multiply(in, a, b);
   ret->rank = rank;
   for (uint32_t d = 0; d < batch; d++) {
-    if (!infer_same_size(a->shape[d], b->shape[d]))
+    if (!infer_same_size(in, a->shape[d], b->shape[d]))
       return do_not_multiply(in, a, b);
     ret->shape[d] = a->shape[d];
   }
@@ -58,12 +59,12 @@ bool infer_linear(struct infer *in) {
                      *bias = infer_value(in, 2);
   struct extent e = extent_of(v);
   if (v->rank == 0 || weight->rank != 2 ||
-      !infer_same_size(v->shape[v->rank - 1], weight->shape[1]))
+      !infer_same_size(in, v->shape[v->rank - 1], weight->shape[1]))
     return infer_error(in, E1004,
                        "`input` is %s, `weight` is %s; their last sizes must be the same",
                        infer_type_text(in, v), infer_type_text(in, weight));
-  if (bias &&
-      (bias->rank > 1 || (bias->rank == 1 && !infer_same_size(bias->shape[0], weight->shape[0]))))
+  if (bias && (bias->rank > 1 ||
+               (bias->rank == 1 && !infer_same_size(in, bias->shape[0], weight->shape[0]))))
     return infer_error(in, E1004, "`weight` is %s, `bias` is %s", infer_type_text(in, weight),
                        infer_type_text(in, bias));
   e.shape[e.rank - 1] = weight->shape[0];
@@ -75,7 +76,7 @@ bool infer_linear(struct infer *in) {
 bool infer_matmul(struct infer *in) {
   struct value *a = infer_value(in, 0), *b = infer_value(in, 1);
   if (a->rank == 0 || b->rank == 0 ||
-      !infer_same_size(a->shape[a->rank - 1], b->shape[b->rank > 1 ? b->rank - 2 : 0]))
+      !infer_same_size(in, a->shape[a->rank - 1], b->shape[b->rank > 1 ? b->rank - 2 : 0]))
     return do_not_multiply(in, a, b);
   struct value left = *a, right = *b; // their leading dimensions
   left.rank = a->rank > 2 ? a->rank - 2 : 0;
@@ -151,7 +152,7 @@ bool infer_convolution(struct infer *in) {
       (bias && !infer_same_dtype(in, v, bias)))
     return false;
   const struct expr *taken = expr_mul(x, weight->shape[1], groups);
-  if (!infer_same_size(transposed ? weight->shape[0] : taken, v->shape[1]))
+  if (!infer_same_size(in, transposed ? weight->shape[0] : taken, v->shape[1]))
     return infer_error(in, E1004, "`weight`, %s, does not take the %s of `input`, %s",
                        infer_type_text(in, weight), "channels", infer_type_text(in, v));
   struct extent e = {.rank = v->rank};
@@ -159,7 +160,7 @@ bool infer_convolution(struct infer *in) {
   e.shape[1] = transposed ? taken : weight->shape[0];
   for (uint32_t d = 2; d < v->rank; d++)
     e.shape[d] = convolved(x, &c, d - 2, v->shape[d], weight->shape[d], transposed);
-  if (bias && (bias->rank != 1 || !infer_same_size(bias->shape[0], e.shape[1])))
+  if (bias && (bias->rank != 1 || !infer_same_size(in, bias->shape[0], e.shape[1])))
     return infer_error(in, E1004, "`bias` is %s; the result has shape %s",
                        infer_type_text(in, bias), infer_shape_text(in, e.rank, e.shape));
   if (value_is_channels_last(x, v) || value_is_channels_last(x, weight))
@@ -175,11 +176,11 @@ static bool check_gradient(struct infer *in, const struct convolution *c, const 
                            const struct expr *groups, bool transposed) {
   struct exprs *x = in->g->exprs;
   const struct expr *inner = expr_mul(x, weight->shape[1], groups);
-  bool same = groups->lo >= 1 && infer_same_size(grad->shape[0], v->shape[0]) &&
-              infer_same_size(transposed ? inner : weight->shape[0], grad->shape[1]) &&
-              infer_same_size(transposed ? weight->shape[0] : inner, v->shape[1]);
+  bool same = groups->lo >= 1 && infer_same_size(in, grad->shape[0], v->shape[0]) &&
+              infer_same_size(in, transposed ? inner : weight->shape[0], grad->shape[1]) &&
+              infer_same_size(in, transposed ? weight->shape[0] : inner, v->shape[1]);
   for (uint32_t d = 2; same && d < grad->rank; d++)
-    same = infer_same_size(grad->shape[d],
+    same = infer_same_size(in, grad->shape[d],
                            convolved(x, c, d - 2, v->shape[d], weight->shape[d], transposed));
   return same || infer_error(in, E1004,
                              "`grad_output`, %s, has not the shape of the convolution of %s by %s",

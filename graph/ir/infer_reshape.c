@@ -55,9 +55,7 @@ static bool complete_sizes(struct infer *in, const struct value *v, struct exten
     e->shape[missing] = exact ? exact : expr_floordiv(x, numel, others);
     others = expr_mul(x, others, e->shape[missing]);
   }
-  bool is_number = expr_is_const(others, NULL) && expr_is_const(numel, NULL);
-  if (!infer_same_size(others, numel) &&
-      (is_number || !graph_require_equal(in->g, numel, others, in->n->span)))
+  if (!infer_same_size(in, numel, others))
     return infer_error(in, E1004, "%s cannot be viewed as %s: the numbers of elements differ",
                        infer_type_text(in, v), asked);
   return true;
@@ -89,7 +87,8 @@ bool infer_expand(struct infer *in) {
     const struct expr *own = d < more ? NULL : v->shape[d - more];
     if (expr_is(e.shape[d], -1) && own)
       e.shape[d] = own;
-    bool same = own && infer_same_size(own, e.shape[d]);
+    bool same =
+        own && (own == e.shape[d] || (!expr_is(own, 1) && infer_same_size(in, own, e.shape[d])));
     if (expr_is(e.shape[d], -1) || (own && !same && !expr_is(own, 1)))
       return infer_error(in, E1004, "%s cannot be expanded to %s", infer_type_text(in, v), asked);
     e.strides[d] = same ? v->strides[d - more] : expr_const(in->g->exprs, 0);

@@ -45,7 +45,7 @@ bool infer_triangle(struct infer *in) {
 static bool fits(struct infer *in, const struct value *src, const struct extent *part) {
   bool same = src->rank == part->rank;
   for (uint32_t i = 0; same && i < part->rank; i++)
-    same = infer_same_size(src->shape[i], part->shape[i]);
+    same = infer_same_size(in, src->shape[i], part->shape[i]);
   return same ||
          infer_error(in, E1004, "%s does not fit the replaced part, %s", infer_type_text(in, src),
                      infer_shape_text(in, part->rank, part->shape));
@@ -174,7 +174,7 @@ bool infer_index_put(struct infer *in) {
   if (values->rank > e.rank || !infer_broadcast(in, &both, values))
     return fits(in, values, &e);
   for (uint32_t i = 0; i < e.rank; i++)
-    if (!infer_same_size(both.shape[i], e.shape[i]))
+    if (!infer_same_size(in, both.shape[i], e.shape[i]))
       return fits(in, values, &e);
   if (values->dtype != v->dtype)
     return infer_error(in, E1005, "`values` are %s, `self` is %s", infer_type_text(in, values),

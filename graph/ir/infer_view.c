@@ -234,7 +234,7 @@ bool infer_split_with_sizes(struct infer *in) {
     infer_require(in, sizes[i], "a part of a split has a negative size");
     sum = expr_add(x, sum, sizes[i]);
   }
-  if (!infer_same_size(sum, v->shape[d]))
+  if (!infer_same_size(in, sum, v->shape[d]))
     return infer_error(in, E1004, "sizes %s do not add up to dimension %u of %s",
                        infer_shape_text(in, (uint32_t)count, sizes), d, infer_type_text(in, v));
   return split_at(in, v, d, (uint32_t)count, sizes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the input extents that determine each symbol of a graph. An extent may be an expression of
-// symbols (`8*s0`, `s0*s1 + 1`): it determines the one that is not yet known if it is linear in it.
+// Finds the input extents that determine each symbol of a graph, and strides for those that no
+// extent determines. An extent may be an expression of symbols (`8*s0`, `s0*s1 + 1`): it determines
+// the one that is not yet known if it is linear in it.
 #include "graph/ir/sizes.h"
 
 #include <string.h>
@@ -24,11 +25,12 @@ static bool says(struct graph *g, const bool *known, size_t symbol, const struct
   return true;
 }
 
-static bool find(struct graph *g, const bool *known, size_t symbol) {
-  struct size_source source = {0};
+static bool find(struct graph *g, const bool *known, size_t symbol, bool in_strides) {
+  struct size_source source = {.is_stride = in_strides};
   for (size_t i = 0; i < g->inputs.len; i++)
     for (uint32_t d = 0; d < g->inputs.at[i]->rank; d++)
-      if (says(g, known, symbol, g->inputs.at[i]->shape[d], &source)) {
+      if (says(g, known, symbol,
+               in_strides ? g->inputs.at[i]->strides[d] : g->inputs.at[i]->shape[d], &source)) {
         source.input = (uint32_t)i;
         source.dim = d;
         vec_push(g->arena, &g->size_sources, source);
@@ -74,11 +76,13 @@ static bool is_used(const struct graph *g, const struct expr *symbol) {
 void graph_find_sizes(struct graph *g) {
   bool *known = arena_array(g->arena, bool, g->symbols.len + 1), found = true;
   g->size_sources.len = 0;
-  while (found) {
+  for (bool in_strides = false; found;) {
     found = false;
     for (size_t i = 0; i < g->symbols.len; i++)
       if (!known[i])
-        found |= known[i] = find(g, known, i);
+        found |= known[i] = find(g, known, i, in_strides);
+    if (!found && !in_strides)
+      found = in_strides = true;
   }
   g->unknown_size = NULL;
   for (size_t i = 0; i < g->symbols.len && !g->unknown_size; i++)
@@ -88,11 +92,16 @@ void graph_find_sizes(struct graph *g) {
 
 // ---- facts ----
 
-static void require(struct graph *g, const struct expr *slack, const char *text, struct span at) {
+bool graph_require(struct graph *g, const struct expr *slack, const char *text, struct span at) {
+  if (slack->hi < 0 && !slack->overflows)
+    return false;
+  if (slack->lo >= 0 && !slack->overflows)
+    return true;
   for (size_t i = 0; i < g->requirements.len; i++)
     if (g->requirements.at[i].slack == slack)
-      return;
+      return true;
   vec_push(g->arena, &g->requirements, ((struct requirement){slack, text, at}));
+  return true;
 }
 
 static const char *text_of(struct graph *g, const struct expr *e) {
@@ -113,9 +122,7 @@ bool graph_require_equal(struct graph *g, const struct expr *a, const struct exp
     return false;
   const char *text = arena_printf(g->arena, "`%s` and `%s` differ, which the graph takes as equal",
                                   text_of(g, a), text_of(g, b));
-  require(g, more, text, at);
-  require(g, less, text, at);
-  return true;
+  return graph_require(g, more, text, at) && graph_require(g, less, text, at);
 }
 
 // ---- creating sizes ----

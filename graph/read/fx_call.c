@@ -348,9 +348,17 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     return false;
   }
   size_t first = r->g->nodes.len;
+  uint32_t values = r->g->value_count;
   struct node *n = graph_append(r->g, op, args, count, c->at);
   if (!n)
     return r->failed = true, false;
+  bool is_tuple = operator_row(op)->results != 1;
+  if (!is_tuple && n->results[0]->id < values) { // composed of nothing: the result has its own name
+    const struct arg whole = ARG_V(n->results[0]);
+    n->results[0] = graph_apply(r->g, OP_ALIAS, &whole, 1, c->at);
+    if (!n->results[0])
+      return r->failed = true, false;
+  }
   if (r->g->value_count > FX_MAX_VALUES) {
     fx_error(r, c->at, E1009, "more than %d tensors", FX_MAX_VALUES);
     return false;
@@ -358,7 +366,6 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   for (size_t i = first; i < r->g->nodes.len; i++) // several if it is composed
     if (!note_results(r, r->g->nodes.at[i], c->at))
       return false;
-  bool is_tuple = operator_row(op)->results != 1;
   *ret = is_tuple ? (struct binding){.kind = BOUND_TUPLE, .tuple = n}
                   : (struct binding){.kind = BOUND_VALUE, .value = n->results[0]};
   return true;

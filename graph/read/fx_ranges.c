@@ -14,37 +14,48 @@ static size_t find_list(const struct reader *r) {
   return 0;
 }
 
-// A bound: a number; a word such as int_oo means no bound.
-static int64_t bound(const struct reader *r, size_t token, int64_t otherwise) {
+// A bound: a number; a word such as int_oo means no bound. Moves behind it.
+static int64_t bound(const struct reader *r, size_t *token, int64_t otherwise) {
   uint64_t n;
-  if (r->at[token].kind != TOK_INT || !literal_int(fx_text(r, token), &n) || n > GRAPH_MAX_SIZE)
+  bool is_negative = r->at[*token].kind == TOK_MINUS;
+  *token += is_negative;
+  size_t at = *token;
+  *token += r->at[at].kind != TOK_EOF;
+  if (r->at[at].kind != TOK_INT || !literal_int(fx_text(r, at), &n) || n > GRAPH_MAX_SIZE)
     return otherwise;
-  return (int64_t)n;
+  return is_negative ? -(int64_t)n : (int64_t)n;
 }
 
-// One size, `s77: VR[2, 16]`: eight tokens from i on. False if they do not match.
-static bool read_range(struct reader *r, size_t i) {
-  enum { ANY = TOKEN_KIND_COUNT };
-  static const int form[] = {TOK_NAME, TOK_COLON, TOK_NAME, TOK_LBRACKET,
-                             ANY,      TOK_COMMA, ANY,      TOK_RBRACKET};
-  for (size_t k = 0; k < COUNT_OF(form); k++)
-    if (r->at[i + k].kind == TOK_EOF || (form[k] != ANY && (int)r->at[i + k].kind != form[k]))
-      return false;
-  struct size_range *range = arena_new(r->arena, struct size_range);
-  range->lo = bound(r, i + 4, 0);
-  range->hi = bound(r, i + 6, GRAPH_MAX_SIZE);
-  if (range->hi < range->lo)
+static bool follows(const struct reader *r, size_t *token, enum token_kind kind) {
+  return r->at[*token].kind == kind && ++*token;
+}
+
+// One size, `s77: VR[2, 16]`, from *token on; moves behind it. False if it has another form. A size
+// that may be negative counts from 0: tensors have no such sizes. A range below 0 is ignored.
+static bool read_range(struct reader *r, size_t *token) {
+  size_t i = *token, name = i;
+  struct size_range range;
+  if (!follows(r, &i, TOK_NAME) || !follows(r, &i, TOK_COLON) || !follows(r, &i, TOK_NAME) ||
+      !follows(r, &i, TOK_LBRACKET))
     return false;
-  map_put(r->arena, &r->ranges, fx_text(r, i), range);
+  range.lo = bound(r, &i, 0);
+  range.lo = range.lo < 0 ? 0 : range.lo;
+  if (!follows(r, &i, TOK_COMMA))
+    return false;
+  range.hi = bound(r, &i, GRAPH_MAX_SIZE);
+  if (!follows(r, &i, TOK_RBRACKET) || (range.hi >= 0 && range.hi < range.lo))
+    return false;
+  if (range.hi >= 0)
+    map_put(r->arena, &r->ranges, fx_text(r, name),
+            arena_dup(r->arena, &range, sizeof range, _Alignof(struct size_range)));
+  *token = i + (r->at[i].kind == TOK_COMMA);
   return true;
 }
 
 void fx_read_ranges(struct reader *r) {
   r->ranges_end = find_list(r);
-  while (r->ranges_end && read_range(r, r->ranges_end)) {
-    r->ranges_end += 8;
-    r->ranges_end += r->at[r->ranges_end].kind == TOK_COMMA;
-  }
+  while (r->ranges_end && read_range(r, &r->ranges_end))
+    continue;
 }
 
 bool fx_skip_ranges(struct reader *r) {

@@ -90,17 +90,19 @@ tile_status tensor_views_sizes(const struct graph *g, const struct tensor_view *
   if (g->unknown_size)
     return status_set(
         TILE_INVALID_ARGUMENT,
-        "the size `%s` cannot be determined from the inputs: no extent is this size, or "
-        "linear in it",
+        "the size `%s` cannot be determined from the inputs: no extent or stride is this "
+        "size, or linear in it",
         g->unknown_size->symbol->name);
   for (size_t i = 0; i < g->symbols.len; i++)
     ret[i] = 0;
   for (size_t i = 0; i < g->size_sources.len; i++) {
     const struct size_source *s = &g->size_sources.at[i];
+    const struct tensor_view *t = &inputs[s->input];
+    const int64_t *from = s->is_stride ? t->strides : t->shape;
     int64_t coefficient, rest;
     if (s->dim < inputs[s->input].rank && evaluate(g, s->coefficient, ret, &coefficient) &&
         evaluate(g, s->rest, ret, &rest) && coefficient > 0)
-      ret[s->symbol] = (inputs[s->input].shape[s->dim] - rest) / coefficient;
+      ret[s->symbol] = (from[s->dim] - rest) / coefficient;
   }
   return TILE_OK;
 }

@@ -145,6 +145,64 @@ static void slices(FILE *f, int size) {
           200000 - size, size);
 }
 
+// h = tanh(h @ w + x[t])
+static void recurrence(FILE *f, int size) {
+  char inputs[128];
+  snprintf(inputs, sizeof inputs, "v0: \"f32[4, 64]\", w: \"f32[64, 64]\", x: \"f32[%d, 4, 64]\"",
+           size);
+  head(f, inputs);
+  for (int i = 1; i <= size; i++)
+    fprintf(f,
+            "        x%d: \"f32[4, 64]\" = " ATEN "select.int(x, 0, %d)\n"
+            "        m%d: \"f32[4, 64]\" = " ATEN "mm.default(v%d, w)\n"
+            "        a%d: \"f32[4, 64]\" = " ATEN "add.Tensor(m%d, x%d)\n"
+            "        v%d: \"f32[4, 64]\" = " ATEN "tanh.default(a%d)\n",
+            i, i - 1, i, i - 1, i, i, i, i, i);
+  fprintf(f, "        return (v%d,)\n", size);
+}
+
+// Normalisations, products and residuals, as in a model of many layers.
+static void layers(FILE *f, int size) {
+  head(f, "v0: \"f32[16, 64]\", w: \"f32[64, 64]\"");
+  for (int i = 1; i <= size; i++)
+    fprintf(f,
+            "        s%d: \"f32[16, 64]\" = " ATEN "_softmax.default(v%d, 1, False)\n"
+            "        m%d: \"f32[16, 64]\" = " ATEN "mm.default(s%d, w)\n"
+            "        r%d: \"f32[16, 64]\" = " ATEN "relu.default(m%d)\n"
+            "        v%d: \"f32[16, 64]\" = " ATEN "add.Tensor(r%d, v%d)\n",
+            i, i - 1, i, i, i, i, i, i, i - 1);
+  fprintf(f, "        return (v%d,)\n", size);
+}
+
+// Every value has several users, up to 40 operators later.
+static void fan_out(FILE *f, int size) {
+  unsigned seed = 1;
+  head(f, "v0: \"f32[64]\", v1: \"f32[64]\"");
+  for (int i = 2; i <= size; i++) {
+    seed = seed * 1103515245u + 12345u;
+    int reach = i < 40 ? i : 40, other = i - 1 - (int)(seed >> 16) % reach;
+    fprintf(f, "        v%d: \"f32[64]\" = " ATEN "%s(v%d, v%d)\n", i,
+            i % 3 ? "add.Tensor" : "maximum.default", i - 1, other);
+  }
+  fprintf(f, "        return (v%d,)\n", size);
+}
+
+// 128 parts each, all of the one before.
+static void stacks(FILE *f, int size) {
+  enum { PARTS = 128 };
+  head(f, "v0: \"f32[128, 64]\"");
+  for (int i = 1; i <= size; i++) {
+    for (int k = 0; k < PARTS; k++)
+      fprintf(f, "        s%d_%d: \"f32[64]\" = " ATEN "select.int(v%d, 0, %d)\n", i, k, i - 1,
+              (k * 37 + 1) % PARTS);
+    fprintf(f, "        v%d: \"f32[128, 64]\" = " ATEN "stack.default([s%d_0", i, i);
+    for (int k = 1; k < PARTS; k++)
+      fprintf(f, ", s%d_%d", i, k);
+    fputs("])\n", f);
+  }
+  fprintf(f, "        return (v%d,)\n", size);
+}
+
 static void cat(FILE *f, int size) {
   head(f, "x: \"f32[64]\"");
   fputs("        y: \"f32[", f);
@@ -361,6 +419,14 @@ const struct bomb graph_bombs[] = {
     {"sines.py", sines, 3000, TILE, ""},
     {"relus.py", reluses, 5000, TILE, ""},
     {"integers.py", integers, 3000, TILE, ""},
+    {"sines-100000.py", sines, 100000, TILE, ""},
+    {"selects-5000.py", selects, 5000, TILE, ""},
+    {"products-20000.py", products, 20000, TILE, ""},
+    {"recurrence-5000.py", recurrence, 5000, TILE, ""},
+    {"layers-5000.py", layers, 5000, TILE, ""},
+    {"fan-out-10000.py", fan_out, 10000, TILE, ""},
+    {"stacks-64.py", stacks, 64, TILE, ""},
+    {"products-140000.py", products, 140000, TILE, "E0950"},
     {"clones.py", clones, 5000, TILE, ""},
     {"softmaxes.py", softmaxes, 200, TILE, ""},
     {"cumsums.py", sums, 200, TILE, ""},

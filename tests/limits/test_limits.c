@@ -14,6 +14,10 @@
 
 #define MAX_SECONDS 2.0
 #define MAX_MIB 256
+// Graphs take time and memory in proportion to their operators, from this number on.
+#define MANY 4000
+#define SECONDS_OF_EACH 1e-4
+#define MIB_OF_EACH 0.15
 #define SLOW_FACTOR 5 // for machines that are slow or busy; times are printed
 
 enum { MAX_ARGUMENTS = 32 };
@@ -35,13 +39,21 @@ static void run_child(const char *tilec, const char *input, const char *options)
   snprintf(copy, sizeof copy, "%s", options);
   for (char *p = strtok(copy, " "); p && argc + 1 < MAX_ARGUMENTS; p = strtok(NULL, " "))
     argv[argc++] = strcmp(p, "@") ? p : (char *)(size_t)input;
-  struct rlimit cpu = {30, 30}, memory = {8ull << 30, 8ull << 30};
+  struct rlimit cpu = {60, 60}, memory = {8ull << 30, 8ull << 30};
   setrlimit(RLIMIT_CPU, &cpu);
   setrlimit(RLIMIT_AS, &memory);
   dup2(null, 1);
   dup2(err, 2);
   execv(tilec, argv);
   _exit(126);
+}
+
+static double seconds_allowed(const struct bomb *b) {
+  return (MAX_SECONDS + (b->size > MANY ? b->size * SECONDS_OF_EACH : 0)) * SLOW_FACTOR;
+}
+
+static double mib_allowed(const struct bomb *b) {
+  return MAX_MIB + (b->size > MANY ? b->size * MIB_OF_EACH : 0);
 }
 
 static bool mentions(const char *path, const char *text) {
@@ -100,7 +112,7 @@ int main(int argc, char **argv) {
       if (!is_asked_for(b, argc, argv))
         continue;
       struct outcome o = run(tilec, b);
-      bool ok = o.has_code && o.seconds < MAX_SECONDS * SLOW_FACTOR && o.mib < MAX_MIB;
+      bool ok = o.has_code && o.seconds < seconds_allowed(b) && (double)o.mib < mib_allowed(b);
       printf("%s %d - %s # status %d, %.2f s, %ld MiB\n", ok ? "ok" : "not ok", ++n, b->name,
              o.status, o.seconds, o.mib);
       if (!ok) {

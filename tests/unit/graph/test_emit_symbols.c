@@ -209,6 +209,14 @@ static const struct fact facts[] = {
      {9},
      NULL,
      0},
+    {"operands of a sum",
+     HEAD "x: \"f32[s0, s1]\"):\n" LINE "t: \"f32[s1, s0]\" = " A
+          "permute.default(x, [1, 0])\n" LINE "y: \"f32[s0, s1]\" = " A "add.Tensor(x, t)\n" LINE
+          "return (y,)\n",
+     {5, 5},
+     {5, 6},
+     "differ, which the graph takes as equal",
+     1e-6},
     {"positions of computed number",
      HEAD "s0: \"Sym(s0)\", x: \"f32[s0]\"):\n" LINE "h = s0 // 2\n" LINE "n = h * 3\n" LINE
           "i: \"i64[3*((s0//2))]\" = " A "arange.default(n)\n" LINE "m = (s0 // 2) // 3\n" LINE

@@ -213,6 +213,8 @@ START_TEST(divisions) {
   ck_assert_ptr_eq(expr_divide_exactly(x, expr_mul(x, a, b), b), a);
   ck_assert_ptr_null(expr_divide_exactly(x, sum, num(32)));
   ck_assert_ptr_null(expr_divide_exactly(x, expr_muli(x, a, 8), expr_muli(x, a, 24)));
+  const struct expr *below = expr_symbol(x, "below", -1000, -1, NULL);
+  ck_assert_ptr_eq(expr_floordiv(x, expr_muli(x, below, -2), expr_muli(x, below, -1)), num(2));
   ck_assert_ptr_eq(expr_mod(x, sum, num(32)), b);
   ck_assert_ptr_eq(expr_floordiv(x, b, num(32)), num(0));
   ck_assert_ptr_eq(expr_mod(x, b, num(40)), b);

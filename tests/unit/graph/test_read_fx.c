@@ -3,6 +3,7 @@
 // parsed, errors have their codes, and no text crashes the reader or makes it slow.
 #include "base/file.h"
 #include "graph/ir/graph_operators.h"
+#include "graph/ir/sizes.h"
 #include "graph/read/fx.h"
 #include "graph_fixture.h"
 
@@ -257,13 +258,31 @@ START_TEST(ranges) {
            "        def forward(self, x: \"f32[s1, s2, s3]\"):\n"
            "            neg = torch.ops.aten.neg.default(x)\n            return (neg,)\n\n"
            "Graph signature:\n    x: USER_INPUT\n\n"
-           "Range constraints: {s1: VR[2, 16], s2: VR[0, int_oo]}\n");
+           "Range constraints: {s9: VR[-int_oo, -1], s1: VR[2, 16], u0: VR[-4, 4], s2: VR[0, "
+           "int_oo]}\n");
   const struct expr *const *dims = r.graph->inputs.at[0]->shape;
   ck_assert_int_eq(dims[0]->lo, 2);
   ck_assert_int_eq(dims[0]->hi, 16);
   ck_assert_int_eq(dims[1]->lo, 0);
   ck_assert_int_eq(dims[1]->hi, INT32_MAX);
   ck_assert_int_eq(dims[2]->lo, 1);
+  graph_fixture_end(&r);
+}
+END_TEST
+
+// A size that is no extent but a stride of an input, and one that is neither.
+START_TEST(sizes_of_strides) {
+  struct graph_fixture r = good("def forward(self, n: \"Sym(s2)\", x: \"f32[s0, s1][s2, 1]\"):\n"
+                                "    y = torch.ops.aten.neg.default(x)\n    return (y,)\n");
+  graph_find_sizes(r.graph);
+  ck_assert_ptr_null(r.graph->unknown_size);
+  ck_assert_uint_eq(r.graph->size_sources.len, 3);
+  ck_assert(r.graph->size_sources.at[2].is_stride && r.graph->size_sources.at[2].dim == 0);
+  graph_fixture_end(&r);
+  r = good("def forward(self, n: \"Sym(s2)\", x: \"f32[s0]\"):\n"
+           "    y = torch.ops.aten.slice.Tensor(x, 0, n)\n    return (y,)\n");
+  graph_find_sizes(r.graph);
+  ck_assert_ptr_nonnull(r.graph->unknown_size);
   graph_fixture_end(&r);
 }
 END_TEST
@@ -607,6 +626,7 @@ int main(void) {
   tcase_add_test(t, writes);
   tcase_add_test(t, wrappings);
   tcase_add_test(t, ranges);
+  tcase_add_test(t, sizes_of_strides);
   tcase_add_test(t, ranges_of_any_graph);
   tcase_add_loop_test(t, wrong, 0, COUNT_OF(wrongs));
   tcase_add_test(t, unknown_operators);

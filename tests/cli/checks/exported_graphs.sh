@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Graphs that PyTorch 2.15 printed of small models, in tests/graph/exported: their results for the stored inputs are PyTorch's, and
+# with one more size each the interpreter's. tests/compatibility/check_graphs.py --store writes them.
+
+for folder in "$root"/tests/graph/exported/*; do
+  arguments=(--graph "$folder/graph.py" --run --target cpu --weights "$folder/inputs.safetensors" --rtol 1e-3 --atol 1e-4)
+  while read -r size; do arguments+=(--arg "$size"); done < "$folder/sizes"
+  for file in "$folder"/*.npy; do
+    output=$(basename "$file" .npy)
+    arguments+=(--expect "$output=@$file")
+  done
+  check "PyTorch's results: $(basename "$folder")" 0 '!error' "${arguments[@]}"
+done
+for size in boxes.exported:s52=1 boxes.exported:s52=0 graph_net.decomposed:s6=1 graph_net.decomposed:s43=0 static_cache.exported:s52=2 unet_sides.decomposed:s39=1; do
+  check "another size: $size" 0 '!error' --graph "$root/tests/graph/exported/${size%%:*}/graph.py" --run --check --target cpu --arg "${size##*:}"
+done
