@@ -50,6 +50,7 @@ static const char *describe_type(char type) {
   case 'f': return "float";
   case 'b': return "truth value";
   case 'd': return "dtype";
+  case 'G': return "graph";
   default: return "word";
   }
 }
@@ -63,6 +64,7 @@ static const char *describe_arg(const struct arg *a) {
   case ARG_BOOL: return "a truth value";
   case ARG_DTYPE: return "a dtype";
   case ARG_STRING: return "a word";
+  case ARG_GRAPH: return "a graph";
   default: return "a list";
   }
 }
@@ -77,6 +79,8 @@ static bool is_of_type(const struct arg *a, char type) {
   case 'f': return a->kind == ARG_FLOAT || a->kind == ARG_INT;
   case 'b': return a->kind == ARG_BOOL;
   case 'd': return a->kind == ARG_DTYPE;
+  case 'G': return a->kind == ARG_GRAPH;
+  case 'A': return true;
   default: return a->kind == ARG_STRING;
   }
 }

@@ -40,6 +40,8 @@ struct printer {
   uint32_t *uses;      // by value id
   size_t *last_use;    // by value id: 1 + index of the last statement with it
   bool *is_killed;     // by value id: has been set to None
+  VEC(const struct graph *) subgraphs;
+  VEC(const char *) subgraph_names;
 };
 
 // `wanted`, with a number appended if it is taken.
@@ -49,6 +51,25 @@ static const char *unique_name(struct printer *p, const char *wanted) {
     name = arena_printf(p->arena, "%s_%u", wanted && *wanted ? wanted : "value", k);
   map_put(p->arena, &p->taken, str_from(name), p);
   return name;
+}
+
+static const char *subgraph_name(struct printer *p, const struct graph *g) {
+  for (size_t i = 0; i < p->subgraphs.len; i++)
+    if (p->subgraphs.at[i] == g)
+      return p->subgraph_names.at[i];
+  UNREACHABLE();
+}
+
+static void name_subgraphs(struct printer *p, const struct arg *a) {
+  for (size_t i = 0; a->kind == ARG_LIST && i < a->list.count; i++)
+    name_subgraphs(p, &a->list.at[i]);
+  if (a->kind != ARG_GRAPH)
+    return;
+  for (size_t i = 0; i < p->subgraphs.len; i++)
+    if (p->subgraphs.at[i] == a->graph)
+      return;
+  vec_push(p->arena, &p->subgraphs, a->graph);
+  vec_push(p->arena, &p->subgraph_names, unique_name(p, a->graph->name));
 }
 
 static void choose_names(struct printer *p) {
@@ -66,6 +87,8 @@ static void choose_names(struct printer *p) {
     for (uint32_t k = 0; k < n->result_count; k++)
       if (n->results[k])
         p->names[n->results[k]->id] = unique_name(p, n->results[k]->name);
+    for (uint32_t k = 0; k < n->arg_count; k++)
+      name_subgraphs(p, &n->args[k]);
   }
 }
 
@@ -146,7 +169,7 @@ static void print_real(double v, struct strbuf *out) {
 }
 
 static void print_word(struct str s, struct strbuf *out) {
-  if (str_starts(s, "torch.") || str_starts(s, "device(")) {
+  if (str_starts(s, "torch.") || str_starts(s, "device(") || str_starts(s, "{")) {
     strbuf_put(out, s.ptr, s.len);
     return;
   }
@@ -170,6 +193,7 @@ static void print_arg(struct printer *p, const struct arg *a) {
   case ARG_BOOL: strbuf_puts(p->out, a->truth ? "True" : "False"); break;
   case ARG_DTYPE: strbuf_printf(p->out, "torch.%s", fx_dtype_long(a->dtype)); break;
   case ARG_STRING: print_word(a->string, p->out); break;
+  case ARG_GRAPH: strbuf_puts(p->out, subgraph_name(p, a->graph)); break;
   case ARG_LIST:
     strbuf_putc(p->out, '[');
     for (size_t i = 0; i < a->list.count; i++) {
@@ -290,13 +314,14 @@ static void print_mutation(struct printer *p, size_t i) {
   end_statement(p, has_killed);
 }
 
-static void print_header(struct printer *p) {
+// `is_inner`: its sizes are those of the graph around it.
+static void print_header(struct printer *p, const char *name, bool is_inner) {
   const struct graph *g = p->g;
   strbuf_printf(p->out, "class %s(torch.nn.Module):\n    def forward(self",
-                g->name ? g->name : "GraphModule");
-  for (size_t i = 0; i < g->symbols.len; i++) {
-    const char *name = g->symbols.at[i]->symbol->name;
-    strbuf_printf(p->out, ", %s: \"Sym(%s)\"", name, name);
+                name ? name : "GraphModule");
+  for (size_t i = 0; !is_inner && i < g->symbols.len; i++) {
+    const char *symbol = g->symbols.at[i]->symbol->name;
+    strbuf_printf(p->out, ", %s: \"Sym(%s)\"", symbol, symbol);
   }
   for (size_t i = 0; i < g->inputs.len; i++) {
     strbuf_printf(p->out, ", %s: ", p->names[g->inputs.at[i]->id]);
@@ -333,6 +358,44 @@ static void print_ranges(struct printer *p) {
   strbuf_puts(p->out, has_begun ? "}\n" : "");
 }
 
+// ---- graphs ----
+
+static void print_graph(struct arena *a, const struct graph *g, const char *name, bool is_inner,
+                        struct strbuf *out);
+
+// Classes beneath the function, one level further in.
+static void print_subgraphs(struct printer *p) {
+  for (size_t i = 0; i < p->subgraphs.len; i++) {
+    struct strbuf text = {.arena = p->arena};
+    print_graph(p->arena, p->subgraphs.at[i], p->subgraph_names.at[i], true, &text);
+    struct str rest = {text.ptr, text.len}, line;
+    strbuf_putc(p->out, '\n');
+    while (rest.len) {
+      rest = str_split(rest, '\n', &line);
+      strbuf_printf(p->out, line.len ? "    %.*s\n" : "%.*s\n", STR_ARG(line));
+    }
+    strbuf_finish(&text);
+  }
+}
+
+static void print_graph(struct arena *a, const struct graph *g, const char *name, bool is_inner,
+                        struct strbuf *out) {
+  struct printer p = {.g = g, .out = out, .arena = a};
+  choose_names(&p);
+  find_last_uses(&p);
+  print_header(&p, name, is_inner);
+  for (size_t i = 0; i < p.subgraphs.len; i++)
+    strbuf_printf(out, "        %s = self.%s\n", p.subgraph_names.at[i], p.subgraph_names.at[i]);
+  for (size_t i = 0; i < g->nodes.len; i++)
+    print_node(&p, i);
+  for (size_t i = 0; i < g->mutations.len; i++)
+    print_mutation(&p, i);
+  print_return(&p);
+  print_subgraphs(&p);
+  if (!is_inner)
+    print_ranges(&p);
+}
+
 void graph_print(const struct graph *g, struct strbuf *out) {
   struct arena *scratch = arena_create();
   if (!scratch) {
@@ -346,15 +409,6 @@ void graph_print(const struct graph *g, struct strbuf *out) {
     return;
   }
   arena_set_oom(scratch, &on_oom);
-  struct printer p = {.g = g, .out = out, .arena = scratch};
-  choose_names(&p);
-  find_last_uses(&p);
-  print_header(&p);
-  for (size_t i = 0; i < g->nodes.len; i++)
-    print_node(&p, i);
-  for (size_t i = 0; i < g->mutations.len; i++)
-    print_mutation(&p, i);
-  print_return(&p);
-  print_ranges(&p);
+  print_graph(scratch, g, g->name, false, out);
   arena_destroy(scratch);
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the text of a graph: the class, the parameters of `forward`, one statement a line, the
-// return. A statement with an error is skipped and its name is marked, so that one mistake gives
-// one message.
+// return; subgraphs where they are used. A statement with an error is skipped and its name is
+// marked, so that one mistake gives one message.
 #include "graph/read/fx.h"
 
 #include "graph/read/fx_reader.h"
 
 #include <stdio.h>
+
+// Recursion is the algorithm: a statement may name a subgraph, which is read there.
+static struct graph *read_subgraph(struct reader *r, size_t class);
 
 // ---- statements ----
 
@@ -49,6 +52,18 @@ static bool statement_end(struct reader *r) {
   return fx_unexpected(r, "expected the end of the line");
 }
 
+// At `self.NAME`, a subgraph.
+static bool use_subgraph(struct reader *r, struct binding *ret) {
+  size_t class = fx_class_of(r, r->pos);
+  struct graph *g = ptrmap_get(&r->subgraphs, &r->at[class]);
+  if (!g && !(g = read_subgraph(r, class)))
+    return r->failed = true, false;
+  ptrmap_put(r->arena, &r->subgraphs, &r->at[class], g);
+  *ret = (struct binding){.kind = BOUND_GRAPH, .graph = g, .span = fx_span(r, r->pos, r->pos + 3)};
+  r->pos += 3;
+  return true;
+}
+
 static struct binding of_arg(struct reader *r, const struct arg *a) {
   switch (a->kind) {
   case ARG_VALUE: return (struct binding){.kind = BOUND_VALUE, .value = a->value};
@@ -56,6 +71,7 @@ static struct binding of_arg(struct reader *r, const struct arg *a) {
   case ARG_FLOAT:
   case ARG_BOOL:
     return (struct binding){.kind = BOUND_NUMBER, .number = *a, .depth = r->number_depth};
+  case ARG_GRAPH: return (struct binding){.kind = BOUND_GRAPH, .graph = a->graph};
   default: return (struct binding){.kind = BOUND_NONE};
   }
 }
@@ -74,6 +90,8 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
       ret->tuple->name = arena_strndup(r->arena, text.ptr, text.len);
     return true;
   }
+  if (fx_class_of(r, first))
+    return use_subgraph(r, ret);
   if (fx_peek(r) == TOK_NAME && fx_peek_behind(r) == TOK_DOT && str_is(fx_text(r, first), "self"))
     return fx_use_attribute(r, ret);
   if (fx_peek(r) == TOK_NAME &&
@@ -239,7 +257,7 @@ static bool read_return(struct reader *r) {
 // ---- the class ----
 
 static bool body(struct reader *r) {
-  if (!fx_attributes(r))
+  if (!fx_find_classes(r) || !fx_attributes(r))
     return false;
   while (fx_peek(r) != TOK_RETURN) {
     enum token_kind k = fx_peek(r);
@@ -284,6 +302,55 @@ static bool class_line(struct reader *r) {
   return fx_expect(r, TOK_COLON) && fx_expect(r, TOK_NEWLINE) && fx_expect(r, TOK_INDENT);
 }
 
+// What a subgraph may not do.
+static bool check_subgraph(struct reader *r, const struct reader *child) {
+  const struct graph *g = child->g;
+  const char *why = g->mutations.len                      ? "writes to one of its inputs"
+                    : g->symbols.len != r->g->symbols.len ? "has sizes of its own"
+                    : child->attributes.count             ? "reads tensors of the module"
+                                                          : NULL;
+  if (!why)
+    return true;
+  struct diag *d =
+      fx_error(r, fx_span(r, r->pos, r->pos + 3), E1008, "the subgraph `%s` %s", g->name, why);
+  diag_help(d, "pass what it needs as operands, and return what it computes");
+  return false;
+}
+
+// The graph of the class at token `class`, its name; NULL after an error. Unknown operators and
+// sizes are those of the whole text.
+static struct graph *read_subgraph(struct reader *r, size_t class) {
+  unsigned errors = diag_error_count(r->diag);
+  struct reader child = {.arena = r->arena,
+                         .diag = r->diag,
+                         .source = r->source,
+                         .at = r->at,
+                         .pos = class,
+                         .ranges = r->ranges,
+                         .symbols = r->symbols,
+                         .unknown_names = r->unknown_names,
+                         .level = r->level + 1};
+  if (child.level > FX_MAX_GRAPHS) {
+    fx_error(r, fx_span(r, class, class + 1), E0902, "graphs nest more than %d levels deep",
+             FX_MAX_GRAPHS);
+    return NULL;
+  }
+  child.unknown.at = r->unknown.at, child.unknown.len = r->unknown.len;
+  child.unknown.cap = r->unknown.cap;
+  child.g = graph_create(r->arena, r->diag, r->g->exprs, "graph");
+  child.g->device = r->g->device;
+  for (size_t i = 0; i < r->g->symbols.len; i++)
+    vec_push(r->arena, &child.g->symbols, r->g->symbols.at[i]);
+  bool ok = class_line(&child) && function(&child);
+  r->unknown.at = child.unknown.at, r->unknown.len = child.unknown.len;
+  r->unknown.cap = child.unknown.cap;
+  r->unknown_names = child.unknown_names;
+  r->symbols = child.symbols;
+  if (!ok || diag_error_count(r->diag) > errors || !check_subgraph(r, &child))
+    return NULL;
+  return child.g;
+}
+
 static bool module(struct reader *r) {
   while (fx_peek(r) == TOK_IMPORT || fx_peek(r) == TOK_FROM)
     skip_line(r);
@@ -296,6 +363,7 @@ static bool module(struct reader *r) {
     return false;
   if (!function(r))
     return false;
+  fx_skip_classes(r);
   while (fx_accept(r, TOK_DEDENT))
     continue;
   if (is_exported) // the signature and range constraints follow
@@ -306,7 +374,7 @@ static bool module(struct reader *r) {
     return true;
   r->failed = false;
   if (fx_peek(r) == TOK_CLASS || fx_peek(r) == TOK_DEF) {
-    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "a nested graph, or a second one");
+    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "a second graph");
     return false;
   }
   return fx_unexpected(r, "expected the end of the text");

@@ -33,11 +33,7 @@ static bool operator_name(struct reader *r, struct str *ret, struct span *ret_at
   } while (fx_accept(r, TOK_DOT));
   *ret_at = fx_span(r, first, r->pos);
   *ret = (struct str){r->source->text.ptr + ret_at->begin, ret_at->end - ret_at->begin};
-  if (!str_starts(*ret, "higher_order."))
-    return true;
-  diag_help(fx_error(r, *ret_at, E1008, "`%.*s`: a nested graph", STR_ARG(*ret)),
-            "the reader takes one function of ATen operators");
-  return false;
+  return true;
 }
 
 // Also without the suffix ".default".
@@ -116,18 +112,20 @@ void fx_report_unknown(struct reader *r) {
 
 // ---- arguments ----
 
+enum { CALL_MAX_ARGS = 256 };
+
 struct call {
   struct str name;
   struct span at;
   size_t count, by_name;
-  struct arg args[OPERATOR_MAX_PARAMETERS]; // positional ones, then keyword arguments
-  struct str names[OPERATOR_MAX_PARAMETERS];
-  struct span spans[OPERATOR_MAX_PARAMETERS];
+  struct arg args[CALL_MAX_ARGS]; // positional ones, then keyword arguments
+  struct str names[CALL_MAX_ARGS];
+  struct span spans[CALL_MAX_ARGS];
 };
 
 static bool argument(struct reader *r, struct call *c) {
   size_t first = r->pos, i = c->count;
-  if (i == OPERATOR_MAX_PARAMETERS) {
+  if (i == CALL_MAX_ARGS) {
     fx_error(r, fx_span(r, first, first + 1), E1003, "too many arguments for `%.*s`",
              STR_ARG(c->name));
     return false;
@@ -364,9 +362,27 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   return true;
 }
 
+// Operands behind the last parameter of a higher-order operator are a list of it:
+// invoke_subgraph(graph, 'name', a, b).
+static void gather_operands(struct reader *r, enum operator_id op, struct call *c) {
+  size_t count;
+  const struct parameter *ps = operator_parameters(op, &count);
+  if (c->by_name || c->count + 1 < count || !str_is(ps[count - 1].name, "operands") ||
+      (c->count == count && c->args[count - 1].kind == ARG_LIST))
+    return;
+  struct arg list = {.kind = ARG_LIST};
+  list.list.count = c->count + 1 - count;
+  list.list.at = arena_array(r->arena, struct arg, list.list.count + 1);
+  for (size_t i = 0; i < list.list.count; i++)
+    list.list.at[i] = c->args[count - 1 + i];
+  c->args[count - 1] = list;
+  c->count = count;
+}
+
 bool fx_call(struct reader *r, struct binding *ret) {
-  struct call c = {.count = 0};
+  struct call c;
   enum operator_id op = OPERATOR_COUNT;
+  c.count = c.by_name = 0;
   *ret = (struct binding){.kind = BOUND_WRONG};
   if (!operator_name(r, &c.name, &c.at))
     return false;
@@ -379,6 +395,8 @@ bool fx_call(struct reader *r, struct binding *ret) {
     return false;
   if (r->is_poisoned)
     return true;
+  if (special == SPECIAL_NONE && str_starts(c.name, "higher_order."))
+    gather_operands(r, op, &c);
   if (special == SPECIAL_NOTHING)
     return *ret = (struct binding){.kind = BOUND_NONE}, true;
   bool ok = special != SPECIAL_NONE ? ask_tensor(r, &c, special, ret) : append(r, &c, op, ret);

@@ -146,8 +146,8 @@ bool fx_attributes(struct reader *r) {
   size_t start = r->pos;
   bool ok = true;
   r->may_add_symbols = true;
-  for (size_t i = start; r->at[i].kind != TOK_EOF && ok; i++)
-    if (r->at[i].kind == TOK_ASSIGN && r->at[i + 1].kind == TOK_NAME &&
+  for (size_t i = start; i < r->body_end && ok; i++)
+    if (r->at[i].kind == TOK_ASSIGN && !fx_class_of(r, i + 1) && r->at[i + 1].kind == TOK_NAME &&
         r->at[i + 2].kind == TOK_DOT && str_is(fx_text(r, i + 1), "self"))
       ok = add_attribute(r, i + 1);
   r->may_add_symbols = false;
@@ -161,7 +161,9 @@ bool fx_use_attribute(struct reader *r, struct binding *ret) {
   struct value *v = map_get(&r->attributes, name);
   if (v && fx_peek(r) != TOK_LPAREN)
     return *ret = (struct binding){.kind = BOUND_VALUE, .value = v}, true;
-  diag_help(fx_error(r, fx_span(r, first, r->pos), E1008, "`%.*s` in a graph", STR_ARG(name)),
-            "nested modules are not supported: export the graph at the level of ATen");
+  diag_help(
+      fx_error(r, fx_span(r, first, r->pos), E1008, "`%.*s` in a graph", STR_ARG(name)),
+      "no class of that name follows the function; modules that are called are not supported: "
+      "export the graph at the level of ATen");
   return false;
 }

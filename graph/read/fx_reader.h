@@ -12,12 +12,14 @@
 #define FX_MAX_DIVISIONS 24     // in a symbolic number, including the names it uses
 #define FX_MAX_CHAIN 1000       // operators in one expression
 #define FX_MAX_TERMS 256        // of a symbolic number
+#define FX_MAX_GRAPHS 16        // nesting of subgraphs
 #define FX_MAX_VALUES (1 << 22) // results of all operators
 
 enum binding_kind {
   BOUND_VALUE,
   BOUND_NUMBER,
   BOUND_TUPLE,
+  BOUND_GRAPH,
   BOUND_NONE,
   BOUND_WRONG // its definition had an error, already reported: uses are not reported again
 };
@@ -30,6 +32,7 @@ struct binding {
   struct value *value;
   struct arg number; // ARG_INT, ARG_FLOAT or ARG_BOOL
   struct node *tuple;
+  struct graph *graph;
   struct span span;
 };
 
@@ -71,6 +74,10 @@ struct reader {
   VEC(struct unknown_operator) unknown;
   VEC(struct value *) bases; // by value id: the input that a view aliases, or NULL
   VEC(struct token) annotation_tokens;
+  struct map classes;   // subgraphs of this one, by name: the token of the name
+  struct map subgraphs; // those read so far, by address of that token
+  size_t body_end;      // the token behind the function
+  unsigned level;       // of the graph: 0 is the outermost
   unsigned depth;        // of nested expressions
   uint32_t number_depth; // nested divisions in the current statement
   bool in_annotation;    // names are those of sizes
@@ -155,6 +162,15 @@ bool fx_check_size(struct reader *r, const struct value *v, struct span at);
 void fx_read_ranges(struct reader *r);
 // After the graph: skips the list, if it is there.
 bool fx_skip_ranges(struct reader *r);
+
+// ---- subgraphs (graph/read/fx_subgraph.c) ----
+// At the first statement of a function: finds the end of the function and the classes beneath it.
+// E1001 if two have one name.
+bool fx_find_classes(struct reader *r);
+// After the function: skips them.
+void fx_skip_classes(struct reader *r);
+// The name of the class that `self.NAME` at the token `self` is; 0: it is no subgraph.
+size_t fx_class_of(const struct reader *r, size_t self);
 
 // ---- calls of operators (graph/read/fx_call.c) ----
 // At the first word of the operator's name. Fills in the binding of the result.

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments that are graphs, their operands, and inlining.
+#include "graph/ir/subgraph.h"
+
+struct graph *node_graph(const struct node *n, unsigned i) {
+  assert(i < n->arg_count && n->args[i].kind == ARG_GRAPH);
+  return n->args[i].graph;
+}
+
+size_t node_tensors(const struct node *n, unsigned first, unsigned last, struct arena *a,
+                    struct value ***ret) {
+  VEC(struct value *) all = {0};
+  for (unsigned i = first; i < last && i < n->arg_count; i++) {
+    const struct arg *at = &n->args[i], *list = at;
+    size_t count = at->kind == ARG_LIST ? node_list(n, i, &list) : 1;
+    for (size_t k = 0; k < count; k++)
+      if (list[k].kind == ARG_VALUE)
+        vec_push(a, &all, list[k].value);
+  }
+  *ret = all.at;
+  return all.len;
+}
+
+// ---- inlining ----
+
+static struct arg mapped(struct build *b, const struct arg *a, struct value *const *map) {
+  struct arg copy = *a;
+  if (a->kind == ARG_VALUE)
+    copy.value = map[a->value->id];
+  if (a->kind == ARG_LIST) {
+    copy.list.at = arena_array(b->g->arena, struct arg, a->list.count + 1);
+    for (size_t i = 0; i < a->list.count; i++)
+      copy.list.at[i] = mapped(b, &a->list.at[i], map);
+  }
+  return copy;
+}
+
+static bool inline_node(struct build *b, const struct node *n, struct value **map) {
+  struct arg *args = arena_array(b->g->arena, struct arg, n->arg_count + 1);
+  for (uint32_t i = 0; i < n->arg_count; i++)
+    args[i] = mapped(b, &n->args[i], map);
+  struct node *copy = graph_append(b->g, n->op, args, n->arg_count, n->span);
+  for (uint32_t i = 0; copy && i < n->result_count; i++)
+    if (n->results[i])
+      map[n->results[i]->id] = copy->results[i];
+  return copy != NULL;
+}
+
+void graph_inline(struct build *b, const struct graph *sub, struct value *const *args,
+                  struct value **ret) {
+  struct value **map = arena_array(b->g->arena, struct value *, sub->value_count + 1);
+  bool ok = true;
+  for (size_t i = 0; i < sub->inputs.len; i++) {
+    map[sub->inputs.at[i]->id] = args[i];
+    ok = ok && args[i];
+  }
+  for (size_t i = 0; ok && i < sub->nodes.len; i++)
+    ok = inline_node(b, sub->nodes.at[i], map);
+  for (size_t i = 0; i < sub->outputs.len; i++)
+    ret[i] = ok && sub->outputs.at[i] ? map[sub->outputs.at[i]->id] : NULL;
+}
+
+// ---- contents ----
+
+static bool has_class(const struct arg *args, size_t count, enum operator_class class) {
+  for (size_t i = 0; i < count; i++)
+    if ((args[i].kind == ARG_GRAPH && graph_has_class(args[i].graph, class)) ||
+        (args[i].kind == ARG_LIST && has_class(args[i].list.at, args[i].list.count, class)))
+      return true;
+  return false;
+}
+
+bool graph_has_class(const struct graph *g, enum operator_class class) {
+  for (size_t i = 0; i < g->nodes.len; i++) {
+    const struct node *n = g->nodes.at[i];
+    if (operator_row(n->op)->class == class || has_class(n->args, n->arg_count, class))
+      return true;
+  }
+  return false;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subgraphs: arguments of higher-order operators. They lie on the arena of the graph around them
+// and share its sizes. Their only inputs are operands, their only effects results.
+#ifndef TILE_GRAPH_IR_SUBGRAPH_H
+#define TILE_GRAPH_IR_SUBGRAPH_H
+
+#include "graph/ir/graph_build.h"
+#include "graph/ir/graph_operators.h"
+
+struct graph *node_graph(const struct node *n, unsigned i);
+// The tensors of arguments first..last-1, each a list or a tensor, in order. On `a`.
+size_t node_tensors(const struct node *n, unsigned first, unsigned last, struct arena *a,
+                    struct value ***ret);
+// Appends the nodes of `sub` to b->g, with args[i] as input i. ret[i] is output i; NULL after an
+// error, which is recorded.
+void graph_inline(struct build *b, const struct graph *sub, struct value *const *args,
+                  struct value **ret);
+// Has the graph an operator of this class, also in subgraphs?
+bool graph_has_class(const struct graph *g, enum operator_class class);
+
+#endif
