@@ -100,7 +100,28 @@ static struct program *compile_regions(struct graph *g, struct regions *r,
   return p;
 }
 
-struct program *program_compile(struct graph *g, const struct program_options *given) {
+// ---- programs of subgraphs ----
+
+static struct program *compile_graph(struct graph *g, const struct program_options *o);
+
+static bool compile_bodies(struct program *p, const struct program_options *o) {
+  for (size_t i = 0; i < p->launches.len; i++) {
+    struct launch *l = &p->launches.at[i];
+    size_t bodies = 0;
+    for (uint32_t k = 0; l->call && k < l->call->node->arg_count; k++) {
+      if (l->call->node->args[k].kind != ARG_GRAPH)
+        continue;
+      assert(bodies < COUNT_OF(l->bodies));
+      struct graph *dense =
+          subgraph_make_dense(l->call->node->args[k].graph, p->graph->keeps_casts);
+      if (!dense || !(l->bodies[bodies++] = compile_graph(dense, o)))
+        return false;
+    }
+  }
+  return true;
+}
+
+static struct program *compile_graph(struct graph *g, const struct program_options *given) {
   struct program_options options = *given, *o = &options;
   options.rounds = g->keeps_casts;
   graph_find_sizes(g);
@@ -113,5 +134,10 @@ struct program *program_compile(struct graph *g, const struct program_options *g
     regions_approximate(regions);
     regions_rebase(regions);
   }
-  return regions ? compile_regions(g, regions, o) : NULL;
+  struct program *p = regions ? compile_regions(g, regions, o) : NULL;
+  return p && compile_bodies(p, given) ? p : NULL;
+}
+
+struct program *program_compile(struct graph *g, const struct program_options *given) {
+  return compile_graph(g, given);
 }

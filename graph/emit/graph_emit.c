@@ -150,11 +150,28 @@ struct emitter *emit_kernel_body(struct program *p, const struct kernel_plan *k)
   case KERNEL_SCAN: emit_scan_kernel(e, k->scan); break;
   case KERNEL_PRODUCT: emit_product_kernel(e, k->product); break;
   case KERNEL_ATTENTION: emit_attention_kernel(e, k->attention); break;
+  case KERNEL_CALL: break;
   }
   return e;
 }
 
+static void emit_call(struct program *p, const struct kernel_plan *k) {
+  struct launch l = plan_launch_of(p, k);
+  l.call = k->call;
+  for (unsigned i = 0; i < 3; i++)
+    l.grid_rule[i] = l.grid[i] = expr_const(p->regions->loops->exprs, 1);
+  for (size_t i = 0; i < l.args.len; i++)
+    l.args.at[i].name = l.args.at[i].buffer->name;
+  l.bytes = k->region->bytes;
+  l.flops = k->region->flops;
+  vec_push(p->arena, &p->launches, l);
+}
+
 void emit_kernel(struct program *p, const struct kernel_plan *k) {
+  if (k->kind == KERNEL_CALL) {
+    emit_call(p, k);
+    return;
+  }
   struct emitter *e = emit_kernel_body(p, k);
   if (k->last_block)
     emit_last_block(e);

@@ -52,7 +52,9 @@ struct launch_reuse {
 };
 
 struct launch {
-  struct graph_kernel *kernel;
+  struct graph_kernel *kernel; // NULL: it runs `call`
+  const struct call *call;
+  struct program *bodies[2]; // of a call: the programs of its subgraphs, in order
   VEC(struct launch_arg) args;
   // Programs along x, y, z: expressions of the graph's symbols and the symbols of the kernel's
   // constants; and the same with the constants' values.
@@ -136,6 +138,9 @@ const struct expr *grid_value(struct exprs *x, const struct expr *rule,
 // The launch's grid in the syntax of --grid, by parameter names. NULL: it depends on other values.
 const char *launch_grid_text(struct arena *a, struct exprs *x, const struct launch *l);
 
+// Launches that run programs of subgraphs: does the host decide which, or how often, by results of
+// earlier launches? Such a program cannot be recorded.
+bool program_decides_on_host(const struct program *p);
 // Merges kernels with equal sources.
 void program_share_kernels(struct program *p);
 // Keeps the launched kernels, numbered and named in launch order.

@@ -87,10 +87,24 @@ const char *launch_grid_text(struct arena *a, struct exprs *x, const struct laun
 
 // ---- all kernels of a program ----
 
+bool program_decides_on_host(const struct program *p) {
+  for (size_t i = 0; i < p->launches.len; i++) {
+    const struct launch *l = &p->launches.at[i];
+    if (l->call && l->call->node->op != OP_SCAN)
+      return true;
+    for (size_t k = 0; k < COUNT_OF(l->bodies); k++)
+      if (l->bodies[k] && program_decides_on_host(l->bodies[k]))
+        return true;
+  }
+  return false;
+}
+
 void program_share_kernels(struct program *p) {
   struct map seen = {0};
   for (size_t i = 0; i < p->launches.len; i++) {
     struct launch *l = &p->launches.at[i];
+    if (!l->kernel)
+      continue;
     struct str source = str_from(l->kernel->source);
     struct graph_kernel *k = map_get(&seen, source);
     if (k)
@@ -123,7 +137,7 @@ void program_name_kernels(struct program *p) {
     p->kernels.at[i]->id = UINT32_MAX;
   for (size_t i = 0; i < p->launches.len; i++) {
     struct graph_kernel *k = p->launches.at[i].kernel;
-    if (k->id != UINT32_MAX)
+    if (!k || k->id != UINT32_MAX)
       continue;
     k->id = (uint32_t)kept;
     name_kernel(p, &names, &last, k);

@@ -44,7 +44,7 @@ static void print_args(const struct launch *l, struct strbuf *out) {
 
 static void print_launch(const struct launch *l, size_t index, const struct peak *peak,
                          struct strbuf *out) {
-  strbuf_printf(out, "%4zu  %s[", index, l->kernel->name);
+  strbuf_printf(out, "%4zu  %s[", index, l->kernel ? l->kernel->name : l->call->node->name);
   for (int d = 0; d < 3; d++) {
     if (!l->grid[d] || (d > 0 && expr_is(l->grid[d], 1)))
       continue;
