@@ -87,7 +87,7 @@ static struct program *compile_regions(struct graph *g, struct regions *r,
   struct planning n = {g, r, r->loops->buffers.len, r->temporaries.len};
   struct program *p = plan_within_memory(&n, o);
   for (size_t i = 0; p && i < p->plans.len; i++)
-    emit_kernel(p, p->plans.at[i]);
+    p = emit_kernel(p, p->plans.at[i]) ? p : NULL;
   if (p) {
     program_share_kernels(p);
     program_order_launches(p);

@@ -2,6 +2,7 @@
 // Prints graphs in PyTorch's format with strides: `x = None` after the last use, results of tuples
 // by subscript, without arguments that equal their defaults.
 #include "base/map.h"
+#include "graph/ir/custom.h"
 #include "graph/ir/fx_names.h"
 #include "graph/ir/graph_operators.h"
 
@@ -220,7 +221,24 @@ static bool is_default(struct printer *p, const struct parameter *parameter, con
   return same;
 }
 
+// torch.ops.mylib.scale.default(x, 2.0), with all arguments.
+static void print_custom(struct printer *p, const struct node *n) {
+  const struct custom_operator *o = node_custom(n);
+  strbuf_printf(p->out, "torch.ops.%s(", o->name);
+  for (size_t i = 0; i < o->count; i++) {
+    strbuf_puts(p->out, i ? ", " : "");
+    if (o->parameters[i].by_name)
+      strbuf_printf(p->out, "%.*s = ", STR_ARG(o->parameters[i].name));
+    print_arg(p, &node_custom_args(n)[i]);
+  }
+  strbuf_putc(p->out, ')');
+}
+
 static void print_call(struct printer *p, const struct node *n) {
+  if (n->op == OP_CUSTOM) {
+    print_custom(p, n);
+    return;
+  }
   size_t count, shown = 0;
   const struct parameter *ps = operator_parameters(n->op, &count);
   bool is_omitted[OPERATOR_MAX_PARAMETERS], needed = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of higher-order operators: cond, while_loop, scan. Operands must have the types of the
 // subgraph's inputs; what a loop carries keeps its type.
+#include "graph/ir/custom.h"
 #include "graph/ir/infer.h"
 #include "graph/ir/subgraph.h"
 
@@ -122,6 +123,26 @@ static bool slice_of(struct infer *in, const struct value *x, const struct value
   ret->rank--;
   ret->shape++;
   ret->strides++;
+  return true;
+}
+
+// operator operands: the operator's own rule.
+bool infer_custom(struct infer *in) {
+  const struct custom_operator *o = custom_find(in->n->args[0].string);
+  if (!o || !o->infer || in->n->args[1].kind != ARG_LIST || in->n->args[1].list.count != o->count)
+    return infer_error(in, E1002, "no operator `%.*s` with a kernel is registered",
+                       STR_ARG(in->n->args[0].string));
+  tile_result *types = arena_array(in->g->arena, tile_result, o->results + 1);
+  if (!o->infer(o, in->g, in->n, types))
+    return false;
+  infer_results(in, o->results);
+  for (uint32_t i = 0; i < o->results; i++) {
+    const struct expr *shape[GRAPH_MAX_RANK];
+    for (int d = 0; d < types[i].rank; d++)
+      shape[d] = (const struct expr *)(intptr_t)types[i].shape[d];
+    if (!infer_result(in, i, (enum dtype)types[i].dtype, (uint32_t)types[i].rank, shape, NULL))
+      return false;
+  }
   return true;
 }
 

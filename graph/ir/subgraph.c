@@ -7,16 +7,20 @@ struct graph *node_graph(const struct node *n, unsigned i) {
   return n->args[i].graph;
 }
 
+typedef VEC(struct value *) value_list;
+
+static void add_tensors(const struct arg *at, struct arena *a, value_list *all) {
+  if (at->kind == ARG_VALUE)
+    vec_push(a, all, at->value);
+  for (size_t i = 0; at->kind == ARG_LIST && i < at->list.count; i++)
+    add_tensors(&at->list.at[i], a, all);
+}
+
 size_t node_tensors(const struct node *n, unsigned first, unsigned last, struct arena *a,
                     struct value ***ret) {
-  VEC(struct value *) all = {0};
-  for (unsigned i = first; i < last && i < n->arg_count; i++) {
-    const struct arg *at = &n->args[i], *list = at;
-    size_t count = at->kind == ARG_LIST ? node_list(n, i, &list) : 1;
-    for (size_t k = 0; k < count; k++)
-      if (list[k].kind == ARG_VALUE)
-        vec_push(a, &all, list[k].value);
-  }
+  value_list all = {0};
+  for (unsigned i = first; i < last && i < n->arg_count; i++)
+    add_tensors(&n->args[i], a, &all);
   *ret = all.at;
   return all.len;
 }

@@ -8,7 +8,7 @@
 #include "graph/ir/graph_operators.h"
 
 struct graph *node_graph(const struct node *n, unsigned i);
-// The tensors of arguments first..last-1, each a list or a tensor, in order. On `a`.
+// The tensors of arguments first..last-1, also in lists, in order. On `a`.
 size_t node_tensors(const struct node *n, unsigned first, unsigned last, struct arena *a,
                     struct value ***ret);
 // Appends the nodes of `sub` to b->g, with args[i] as input i. ret[i] is output i; NULL after an

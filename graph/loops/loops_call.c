@@ -62,7 +62,8 @@ bool loops_lower_call(struct builder *b, const struct node *n) {
   c->results = arena_array(b->arena, struct buffer *, n->result_count + 1);
   for (uint32_t i = 0; i < n->result_count; i++) {
     struct value *v = n->results[i];
-    if (!v || (b->uses[v->id].count == 0 && !b->uses[v->id].is_output))
+    bool is_used = v && (b->uses[v->id].count || b->uses[v->id].is_output);
+    if (!v || (!is_used && n->op != OP_CUSTOM)) // a kernel writes all of them
       continue;
     struct deferred *z = loops_deferred(b, v);
     struct assignment h = dense_result(b, v);

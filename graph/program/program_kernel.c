@@ -87,6 +87,19 @@ const char *launch_grid_text(struct arena *a, struct exprs *x, const struct laun
 
 // ---- all kernels of a program ----
 
+// Kernels with equal keys are the same: constants are defaults in sources, but not in given ones.
+static const char *key_of(struct arena *a, const struct graph_kernel *k) {
+  struct strbuf key = {.arena = a};
+  if (!k->is_given)
+    return k->source;
+  strbuf_printf(&key, "%s\n%s", k->source, k->name);
+  for (size_t i = 0; i < k->constants.len; i++)
+    strbuf_printf(&key, "\n%s=%s", k->constants.at[i].name, k->constants.at[i].value);
+  const char *text = arena_strdup(a, strbuf_cstr(&key));
+  strbuf_finish(&key);
+  return text;
+}
+
 bool program_decides_on_host(const struct program *p) {
   for (size_t i = 0; i < p->launches.len; i++) {
     const struct launch *l = &p->launches.at[i];
@@ -105,7 +118,7 @@ void program_share_kernels(struct program *p) {
     struct launch *l = &p->launches.at[i];
     if (!l->kernel)
       continue;
-    struct str source = str_from(l->kernel->source);
+    struct str source = str_from(key_of(p->arena, l->kernel));
     struct graph_kernel *k = map_get(&seen, source);
     if (k)
       l->kernel = k;
@@ -140,7 +153,8 @@ void program_name_kernels(struct program *p) {
     if (!k || k->id != UINT32_MAX)
       continue;
     k->id = (uint32_t)kept;
-    name_kernel(p, &names, &last, k);
+    if (!k->is_given)
+      name_kernel(p, &names, &last, k);
     p->kernels.at[kept++] = k;
   }
   p->kernels.len = kept;

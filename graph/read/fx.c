@@ -157,7 +157,12 @@ static bool assignment(struct reader *r, size_t name) {
   bool is_plain = b.kind == BOUND_VALUE || b.kind == BOUND_NUMBER;
   if (quoted && is_plain && !r->is_poisoned) {
     r->pos = quoted;
-    if (!fx_annotation(r, &an))
+    bool at_run_time = fx_at_run_time_number(r);
+    if (at_run_time && b.kind == BOUND_VALUE && b.value->rank == 0)
+      fx_note_real(r, b.value);
+    if (at_run_time)
+      has_annotation = false; // the size has no name here
+    else if (!fx_annotation(r, &an))
       return false;
     r->pos = behind;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses calls of operators: binds arguments to parameters, evaluates sizes of tensors, records
 // writes to inputs, reports unknown operators.
+#include "graph/ir/custom.h"
 #include "graph/read/fx_reader.h"
 
 #include <stdlib.h>
@@ -107,7 +108,7 @@ void fx_report_unknown(struct reader *r) {
   for (size_t i = 0; i < r->unknown.len && i < SHOWN && shown < NEAR; i++)
     shown += note_unknown_operator(d, &r->unknown.at[i]);
   diag_help(d, "docs/operators.md lists the operators; let PyTorch decompose others before the "
-               "graph is printed");
+               "graph is printed, or register them (tile/operator.h)");
 }
 
 // ---- arguments ----
@@ -117,6 +118,7 @@ enum { CALL_MAX_ARGS = 256 };
 struct call {
   struct str name;
   struct span at;
+  const struct custom_operator *custom; // NULL: one of the table
   size_t count, by_name;
   struct arg args[CALL_MAX_ARGS]; // positional ones, then keyword arguments
   struct str names[CALL_MAX_ARGS];
@@ -186,10 +188,9 @@ static bool put_named(struct reader *r, const struct call *c, size_t i, const st
 }
 
 // Fills one argument for each parameter, up to the last one given.
-static bool bind(struct reader *r, const struct call *c, enum operator_id op, struct arg *args,
-                 size_t *ret_count) {
-  size_t count, last = 0;
-  const struct parameter *ps = operator_parameters(op, &count);
+static bool bind(struct reader *r, const struct call *c, const struct parameter *ps, size_t count,
+                 struct arg *args, size_t *ret_count) {
+  size_t last = 0;
   bool given[OPERATOR_MAX_PARAMETERS] = {false};
   size_t positional = c->count - c->by_name;
   if (c->count > count) {
@@ -336,8 +337,10 @@ static bool note_results(struct reader *r, const struct node *n, struct span at)
 static bool append(struct reader *r, const struct call *c, enum operator_id op,
                    struct binding *ret) {
   struct arg args[OPERATOR_MAX_PARAMETERS] = {{0}};
-  size_t count = 0;
-  if (!bind(r, c, op, args, &count))
+  size_t count = 0, parameters = c->custom ? c->custom->count : 0;
+  const struct parameter *ps =
+      c->custom ? c->custom->parameters : operator_parameters(op, &parameters);
+  if (!bind(r, c, ps, parameters, args, &count))
     return false;
   if (op == OP_COPY_)
     return write_input(r, args, c->at, ret);
@@ -346,7 +349,8 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     return false;
   }
   size_t first = r->g->nodes.len;
-  struct node *n = graph_append(r->g, op, args, count, c->at);
+  struct node *n = c->custom ? graph_append_custom(r->g, c->custom, args, count, c->at)
+                             : graph_append(r->g, op, args, count, c->at);
   if (!n)
     return r->failed = true, false;
   if (r->g->value_count > FX_MAX_VALUES) {
@@ -356,7 +360,7 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   for (size_t i = first; i < r->g->nodes.len; i++) // several if it is composed
     if (!note_results(r, r->g->nodes.at[i], c->at))
       return false;
-  bool is_tuple = operator_row(op)->results != 1;
+  bool is_tuple = (c->custom ? c->custom->results : operator_row(op)->results) != 1;
   *ret = is_tuple ? (struct binding){.kind = BOUND_TUPLE, .tuple = n}
                   : (struct binding){.kind = BOUND_VALUE, .value = n->results[0]};
   return true;
@@ -387,7 +391,10 @@ bool fx_call(struct reader *r, struct binding *ret) {
   if (!operator_name(r, &c.name, &c.at))
     return false;
   enum special special = special_of(c.name);
-  if (special == SPECIAL_NONE && !find_operator(r, c.name, &op)) {
+  c.custom = custom_find(c.name);
+  if (c.custom)
+    op = OP_CUSTOM;
+  else if (special == SPECIAL_NONE && !find_operator(r, c.name, &op)) {
     note_unknown(r, c.name, c.at);
     return fx_skip_brackets(r);
   }
@@ -395,8 +402,13 @@ bool fx_call(struct reader *r, struct binding *ret) {
     return false;
   if (r->is_poisoned)
     return true;
-  if (special == SPECIAL_NONE && str_starts(c.name, "higher_order."))
+  if (special == SPECIAL_NONE && str_starts(c.name, "higher_order.")) {
     gather_operands(r, op, &c);
+    if (op == OP_COND && c.count && !fx_predicate(r, c.at, &c.args[0]))
+      return false;
+    if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, c.args, c.count))
+      return false;
+  }
   if (special == SPECIAL_NOTHING)
     return *ret = (struct binding){.kind = BOUND_NONE}, true;
   bool ok = special != SPECIAL_NONE ? ask_tensor(r, &c, special, ret) : append(r, &c, op, ret);

@@ -56,11 +56,19 @@ static bool parameter(struct reader *r) {
               "inputs are written as `x: \"f32[2, 3]\"`, sizes as `s0: \"Sym(s0)\"`");
     return false;
   }
-  bool ok = fx_annotation(r, &an);
+  bool at_run_time = r->level > 0 && fx_at_run_time_number(r), ok = true;
+  if (at_run_time) {
+    an = (struct annotation){.dtype = DTYPE_I64, .span = fx_span(r, r->pos, r->pos + 1)};
+    r->pos++;
+  } else {
+    ok = fx_annotation(r, &an);
+  }
   if (ok && an.is_number)
     b = (struct binding){.kind = BOUND_NUMBER, .number = an.number, .depth = an.depth};
   else if (ok)
     ok = add_input(r, token, &an, &b);
+  if (ok && at_run_time)
+    fx_note_real(r, b.value);
   fx_bind(r, token, b);
   return ok && (!fx_accept(r, TOK_ASSIGN) || fx_value(r, &unused));
 }

@@ -74,10 +74,10 @@ struct reader {
   VEC(struct unknown_operator) unknown;
   VEC(struct value *) bases; // by value id: the input that a view aliases, or NULL
   VEC(struct token) annotation_tokens;
-  struct map classes;   // subgraphs of this one, by name: the token of the name
-  struct map subgraphs; // those read so far, by address of that token
-  size_t body_end;      // the token behind the function
-  unsigned level;       // of the graph: 0 is the outermost
+  struct map classes;    // subgraphs of this one, by name: the token of the name
+  struct map subgraphs;  // those read so far, by address of that token
+  size_t body_end;       // the token behind the function
+  unsigned level;        // of the graph: 0 is the outermost
   unsigned depth;        // of nested expressions
   uint32_t number_depth; // nested divisions in the current statement
   bool in_annotation;    // names are those of sizes
@@ -148,6 +148,21 @@ bool fx_apply_number_function(struct reader *r, struct str f, struct span at, co
                               size_t count, struct arg *ret);
 // Is it a float computed from sizes? In the text it is a number.
 bool fx_is_real(const struct reader *r, const struct value *v);
+
+// A comparison of numbers: 0 or 1, or a boolean tensor if one is known at run time only. *a is
+// unchanged, with true, if they are no numbers.
+bool fx_compare(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
+                struct arg *a);
+
+// ---- numbers at run time (graph/read/fx_run_time.c) ----
+// Is the token an annotation such as "Sym(u4 + 1)" with a size that no input determines?
+bool fx_at_run_time_number(const struct reader *r);
+// The tensor is a number in the text.
+void fx_note_real(struct reader *r, struct value *v);
+// A number as a boolean tensor of rank 0; a tensor stays.
+bool fx_predicate(struct reader *r, struct span at, struct arg *a);
+// Numbers among the operands of a subgraph: left out if it knows them as sizes, else tensors.
+bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_count);
 
 // ---- annotations (graph/read/fx_annotation.c) ----
 // At a string, or at the unquoted annotation.
