@@ -112,10 +112,10 @@ static bool compile_bodies(struct program *p, const struct program_options *o) {
       if (l->call->node->args[k].kind != ARG_GRAPH)
         continue;
       assert(bodies < COUNT_OF(l->bodies));
-      struct graph *dense =
-          subgraph_make_dense(l->call->node->args[k].graph, p->graph->keeps_casts);
-      if (!dense || !(l->bodies[bodies++] = compile_graph(dense, o)))
+      struct graph *dense = subgraph_make_dense(l->call->node->args[k].graph);
+      if (!dense || !(l->bodies[bodies] = compile_graph(dense, o)))
         return false;
+      bodies++;
     }
   }
   return true;
@@ -138,6 +138,21 @@ static struct program *compile_graph(struct graph *g, const struct program_optio
   return p && compile_bodies(p, given) ? p : NULL;
 }
 
+// Names in one pack: "b3_0_" is the first subgraph of launch 3.
+static void set_prefixes(struct program *p) {
+  for (size_t i = 0; i < p->launches.len; i++)
+    for (size_t k = 0; k < COUNT_OF(p->launches.at[i].bodies); k++) {
+      struct program *body = p->launches.at[i].bodies[k];
+      if (!body)
+        continue;
+      body->prefix = arena_printf(p->arena, "%sb%zu_%zu_", p->prefix ? p->prefix : "", i, k);
+      set_prefixes(body);
+    }
+}
+
 struct program *program_compile(struct graph *g, const struct program_options *given) {
-  return compile_graph(g, given);
+  struct program *p = compile_graph(g, given);
+  if (p)
+    set_prefixes(p);
+  return p;
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/sizes.h"
+#include "graph/ir/subgraph.h"
 #include "graph/read/fx.h"
 
 #include <inttypes.h>
@@ -169,7 +170,7 @@ tile_status tile_graph_set_keep_casts(tile_graph *g, int keeps) {
     return status_set(TILE_INVALID_ARGUMENT, "no graph");
   if (!capture_is_open(g))
     return g->status;
-  g->g->keeps_casts = keeps != 0;
+  graph_keep_casts(g->g, keeps != 0);
   return TILE_OK;
 }
 

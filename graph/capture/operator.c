@@ -74,20 +74,28 @@ static bool call_build(const struct custom_operator *o, struct graph *g, struct 
   return ok;
 }
 
+_Static_assert((int)TILE_OPERATOR_RANK == (int)GRAPH_MAX_RANK, "the ranks of results differ");
+
+static bool take_type(tile_graph *g, const tile_result *r, struct custom_type *ret) {
+  if ((unsigned)r->dtype >= DTYPE_COUNT || r->rank < 0 || r->rank > GRAPH_MAX_RANK)
+    return false;
+  ret->dtype = (enum dtype)r->dtype;
+  ret->rank = (uint32_t)r->rank;
+  for (int d = 0; d < r->rank; d++)
+    if (!(ret->shape[d] = capture_size(g, r->shape[d])))
+      return false;
+  return true;
+}
+
 static bool call_infer(const struct custom_operator *o, struct graph *g, const struct node *n,
-                       tile_result *ret) {
+                       struct custom_type *ret) {
   tile_graph around = {.arena = g->arena, .diag = g->diag, .g = g};
   tile_operand *args = operands_of(&around, o, node_custom_args(n));
-  tile_status s = o->given.infer(&around, args, o->count, ret, o->results, o->given.user);
+  tile_result *types = arena_array(g->arena, tile_result, o->results + 1);
+  tile_status s = o->given.infer(&around, args, o->count, types, o->results, o->given.user);
   bool ok = s == TILE_OK && around.status == TILE_OK;
-  for (uint32_t i = 0; ok && i < o->results; i++) {
-    ok = (unsigned)ret[i].dtype < DTYPE_COUNT && ret[i].rank >= 0 && ret[i].rank <= GRAPH_MAX_RANK;
-    for (int d = 0; ok && d < ret[i].rank; d++) { // expressions, as the rule needs them
-      const struct expr *e = capture_size(&around, ret[i].shape[d]);
-      ok = e != NULL;
-      ret[i].shape[d] = ok ? (int64_t)(intptr_t)e : 0;
-    }
-  }
+  for (uint32_t i = 0; ok && i < o->results; i++)
+    ok = take_type(&around, &types[i], &ret[i]);
   ok = ok || failed(o, g, n, "infer", &around);
   free(around.message);
   return ok;

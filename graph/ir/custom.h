@@ -8,6 +8,12 @@
 
 #include <tile/operator.h>
 
+struct custom_type {
+  enum dtype dtype;
+  uint32_t rank;
+  const struct expr *shape[GRAPH_MAX_RANK];
+};
+
 struct custom_operator {
   const char *name;   // "mylib.scale.default"
   const char *schema; // for messages
@@ -19,7 +25,7 @@ struct custom_operator {
   // after an error. And given.infer.
   bool (*build)(const struct custom_operator *o, struct graph *g, struct node *n);
   bool (*infer)(const struct custom_operator *o, struct graph *g, const struct node *n,
-                tile_result *ret);
+                struct custom_type *ret);
   // And given.reference, if it has one; numbers[i] is the value of argument i, an integer.
   tile_status (*interpret)(const struct custom_operator *o, const struct arg *args,
                            const int64_t *numbers, const tile_reference_tensor *in, size_t count,

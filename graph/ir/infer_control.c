@@ -132,17 +132,13 @@ bool infer_custom(struct infer *in) {
   if (!o || !o->infer || in->n->args[1].kind != ARG_LIST || in->n->args[1].list.count != o->count)
     return infer_error(in, E1002, "no operator `%.*s` with a kernel is registered",
                        STR_ARG(in->n->args[0].string));
-  tile_result *types = arena_array(in->g->arena, tile_result, o->results + 1);
+  struct custom_type *types = arena_array(in->g->arena, struct custom_type, o->results + 1);
   if (!o->infer(o, in->g, in->n, types))
     return false;
   infer_results(in, o->results);
-  for (uint32_t i = 0; i < o->results; i++) {
-    const struct expr *shape[GRAPH_MAX_RANK];
-    for (int d = 0; d < types[i].rank; d++)
-      shape[d] = (const struct expr *)(intptr_t)types[i].shape[d];
-    if (!infer_result(in, i, (enum dtype)types[i].dtype, (uint32_t)types[i].rank, shape, NULL))
+  for (uint32_t i = 0; i < o->results; i++)
+    if (!infer_result(in, i, types[i].dtype, types[i].rank, types[i].shape, NULL))
       return false;
-  }
   return true;
 }
 

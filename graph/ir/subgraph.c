@@ -7,22 +7,28 @@ struct graph *node_graph(const struct node *n, unsigned i) {
   return n->args[i].graph;
 }
 
-typedef VEC(struct value *) value_list;
+static size_t list_tensors(const struct arg *a, struct value **ret, size_t at) {
+  if (a->kind == ARG_VALUE) {
+    if (ret)
+      ret[at] = a->value;
+    return at + 1;
+  }
+  for (size_t i = 0; a->kind == ARG_LIST && i < a->list.count; i++)
+    at = list_tensors(&a->list.at[i], ret, at);
+  return at;
+}
 
-static void add_tensors(const struct arg *at, struct arena *a, value_list *all) {
-  if (at->kind == ARG_VALUE)
-    vec_push(a, all, at->value);
-  for (size_t i = 0; at->kind == ARG_LIST && i < at->list.count; i++)
-    add_tensors(&at->list.at[i], a, all);
+size_t node_list_tensors(const struct node *n, unsigned first, unsigned last, struct value **ret) {
+  size_t count = 0;
+  for (unsigned i = first; i < last && i < n->arg_count; i++)
+    count = list_tensors(&n->args[i], ret, count);
+  return count;
 }
 
 size_t node_tensors(const struct node *n, unsigned first, unsigned last, struct arena *a,
                     struct value ***ret) {
-  value_list all = {0};
-  for (unsigned i = first; i < last && i < n->arg_count; i++)
-    add_tensors(&n->args[i], a, &all);
-  *ret = all.at;
-  return all.len;
+  *ret = arena_array(a, struct value *, node_list_tensors(n, first, last, NULL) + 1);
+  return node_list_tensors(n, first, last, *ret);
 }
 
 // ---- inlining ----
@@ -65,6 +71,20 @@ void graph_inline(struct build *b, const struct graph *sub, struct value *const 
 }
 
 // ---- contents ----
+
+static void keep_casts_of(const struct arg *a, bool keeps) {
+  if (a->kind == ARG_GRAPH)
+    graph_keep_casts(a->graph, keeps);
+  for (size_t i = 0; a->kind == ARG_LIST && i < a->list.count; i++)
+    keep_casts_of(&a->list.at[i], keeps);
+}
+
+void graph_keep_casts(struct graph *g, bool keeps) {
+  g->keeps_casts = keeps;
+  for (size_t i = 0; i < g->nodes.len; i++)
+    for (uint32_t k = 0; k < g->nodes.at[i]->arg_count; k++)
+      keep_casts_of(&g->nodes.at[i]->args[k], keeps);
+}
 
 static bool has_class(const struct arg *args, size_t count, enum operator_class class) {
   for (size_t i = 0; i < count; i++)

@@ -21,7 +21,7 @@ struct graph *graph_simplify(struct graph *g);
 
 // The subgraph for a program of its own: inputs and outputs in row-major order
 // (graph/passes/subgraph_dense.c).
-struct graph *subgraph_make_dense(struct graph *sub, bool keeps_casts);
+struct graph *subgraph_make_dense(struct graph *sub);
 
 // ---- rewriting (graph/passes/rewrite.c) ----
 struct rewrite {

@@ -6,11 +6,10 @@ static void make_dense(struct graph *g, struct value *v) {
   v->strides = contiguous_strides(g->exprs, g->arena, v->rank, v->shape);
 }
 
-struct graph *subgraph_make_dense(struct graph *sub, bool keeps_casts) {
+struct graph *subgraph_make_dense(struct graph *sub) {
   struct graph *g = graph_rewrite(sub, rewrite_copy, NULL);
   if (!g)
     return NULL;
-  g->keeps_casts = keeps_casts;
   for (size_t i = 0; i < g->inputs.len; i++)
     make_dense(g, g->inputs.at[i]);
   for (size_t i = 0; i < g->outputs.len; i++) {

@@ -110,6 +110,7 @@ struct program {
   // Kernels are compiled and launched with launch_pdl (base/kernel_info.h), except behind work that
   // is no kernel of this run.
   bool launch_pdl;
+  const char *prefix; // of its kernels in a pack, if it is a subgraph's; NULL: none
   const struct expr *arena_bytes;
   const struct expr *eager_bytes; // peak of temporaries in eager execution, one result per operator
 };
@@ -142,6 +143,9 @@ const char *launch_grid_text(struct arena *a, struct exprs *x, const struct laun
 // Launches that run programs of subgraphs: does the host decide which, or how often, by results of
 // earlier launches? Such a program cannot be recorded.
 bool program_decides_on_host(const struct program *p);
+bool program_has_calls(const struct program *p);
+// Of the program and of the programs of its subgraphs.
+size_t program_kernel_count(const struct program *p);
 // Merges kernels with equal sources.
 void program_share_kernels(struct program *p);
 // Keeps the launched kernels, numbered and named in launch order.

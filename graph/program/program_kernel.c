@@ -100,6 +100,22 @@ static const char *key_of(struct arena *a, const struct graph_kernel *k) {
   return text;
 }
 
+bool program_has_calls(const struct program *p) {
+  for (size_t i = 0; i < p->launches.len; i++)
+    if (p->launches.at[i].call)
+      return true;
+  return false;
+}
+
+size_t program_kernel_count(const struct program *p) {
+  size_t count = p->kernels.len;
+  for (size_t i = 0; i < p->launches.len; i++)
+    for (size_t k = 0; k < COUNT_OF(p->launches.at[i].bodies); k++)
+      if (p->launches.at[i].bodies[k])
+        count += program_kernel_count(p->launches.at[i].bodies[k]);
+  return count;
+}
+
 bool program_decides_on_host(const struct program *p) {
   for (size_t i = 0; i < p->launches.len; i++) {
     const struct launch *l = &p->launches.at[i];

@@ -202,8 +202,8 @@ bool fx_negate(struct reader *r, struct span at, struct arg *a) {
 // ---- functions ----
 
 static const char *const whole_functions[] = {
-    "Max",      "Min",     "max",     "min",     "FloorDiv", "Mod",    "PythonMod",
-    "CleanDiv", "CeilDiv", "sym_max", "sym_min", "sym_int",  "sym_sum"};
+    "Max",     "Min",     "max",     "min",     "FloorDiv", "Mod", "PythonMod", "CleanDiv",
+    "CeilDiv", "sym_max", "sym_min", "sym_int", "sym_sum",  "Eq",  "Ne"};
 
 // Those of the second row appear in annotations only.
 static const char *const real_functions[] = {"sym_float",  "sym_sqrt",     "_sym_sqrt",
@@ -228,6 +228,8 @@ bool fx_is_number_function(struct str name) {
 static const struct expr *fold(struct reader *r, struct str f, const struct expr *a,
                                const struct expr *b) {
   struct exprs *x = r->g->exprs;
+  if (str_is(f, "Eq") || str_is(f, "Ne"))
+    return compare_integers(x, str_is(f, "Eq") ? TOK_EQ : TOK_NE, a, b);
   if (str_ends(f, "ax"))
     return expr_max(x, a, b);
   if (str_ends(f, "in"))

@@ -137,7 +137,7 @@ static bool add_attribute(struct reader *r, size_t self) {
     diag_help(
         fx_error(r, fx_span(r, first, behind), E1001, "`%.*s` has no annotation", STR_ARG(name)),
         "a tensor attribute of the module becomes an input; write its type: `x: \"f32[3][1]\" = "
-        "self.x`");
+        "self.x`. A subgraph is a class of that name beneath the function");
     return false;
   }
   struct annotation an;

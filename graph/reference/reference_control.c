@@ -16,12 +16,16 @@ struct operands {
 
 static bool operands_of(const struct reference_call *c, unsigned first, unsigned last,
                         struct operands *ret) {
-  struct value **values;
-  ret->count = node_tensors(c->node, first, last, c->graph->arena, &values);
+  ret->count = node_list_tensors(c->node, first, last, NULL);
   ret->at = memory_zeroed(ret->count + 1, sizeof *ret->at);
-  for (size_t i = 0; ret->at && i < ret->count; i++)
+  struct value **values = memory_zeroed(ret->count + 1, sizeof *values);
+  bool ok = ret->at && values;
+  if (ok)
+    node_list_tensors(c->node, first, last, values);
+  for (size_t i = 0; ok && i < ret->count; i++)
     ret->at[i] = c->tensors[values[i]->id];
-  return ret->at || call_fail(c, "out of memory");
+  free(values);
+  return ok || call_fail(c, "out of memory");
 }
 
 // ret has room for the subgraph's outputs.
@@ -163,11 +167,8 @@ static bool scan_all(struct scan *s, struct tensor **out) {
 
 bool reference_scan(struct reference_call *c) {
   struct scan s = {.c = c, .body = node_graph(c->node, 0)};
-  struct operands init, xs;
-  if (!operands_of(c, 1, 2, &init))
-    return false;
-  s.carried = init.count;
-  free(init.at);
+  struct operands xs;
+  s.carried = node_list_tensors(c->node, 1, 2, NULL);
   if (!operands_of(c, 2, 3, &xs))
     return false;
   s.sliced = xs.count;

@@ -21,12 +21,14 @@ bool reference_custom(struct reference_call *c) {
   const struct custom_operator *o = node_custom(c->node);
   if (!o->interpret)
     return call_fail(c, "`%s` was registered without a reference function", o->name);
-  struct value **values;
-  size_t count = node_tensors(c->node, 1, 2, c->graph->arena, &values);
+  size_t count = node_list_tensors(c->node, 1, 2, NULL);
+  struct value **values = memory_zeroed(count + 1, sizeof *values);
   int64_t numbers[OPERATOR_MAX_PARAMETERS];
   tile_reference_tensor *in = memory_zeroed(count + 1, sizeof *in),
                         *out = memory_zeroed(o->results + 1, sizeof *out);
-  bool ok = (in && out) || call_fail(c, "out of memory");
+  bool ok = (values && in && out) || call_fail(c, "out of memory");
+  if (ok)
+    node_list_tensors(c->node, 1, 2, values);
   for (size_t i = 0; ok && i < o->count; i++)
     numbers[i] = arg_integer(c, &node_custom_args(c->node)[i]);
   for (size_t i = 0; ok && i < count; i++)
@@ -35,6 +37,7 @@ bool reference_custom(struct reference_call *c) {
     out[i] = view_of(c->out[i]);
   ok = ok && (o->interpret(o, node_custom_args(c->node), numbers, in, count, out) == TILE_OK ||
               call_fail(c, "the reference function of `%s` failed", o->name));
+  free(values);
   free(in);
   free(out);
   return ok;

@@ -219,13 +219,13 @@ static tile_status run_while(struct call_run *r) {
 // Operands: initial values, xs, additional ones. Slices are parts of xs and of the results.
 static tile_status run_scan(struct call_run *r) {
   const struct graph *body = body_of(r->c, 0)->graph;
-  struct value **list;
-  size_t carried = r->carried;
   const struct node *n = r->call->node;
-  size_t sliced = node_tensors(n, 2, 3, r->l->p->arena, &list);
+  size_t carried = r->carried, sliced = node_list_tensors(n, 2, 3, NULL);
+  const struct value *first =
+      n->args[2].kind == ARG_LIST ? n->args[2].list.at[0].value : n->args[2].value;
   int64_t length = 0;
   tile_status s = TILE_OK;
-  if (!loaded_size(r->l, list[0]->shape[0], &length))
+  if (!loaded_size(r->l, first->shape[0], &length))
     return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
   for (size_t i = 0; i < r->call->operand_count; i++)
     r->c->in[i].data = operand(r, i);
@@ -264,7 +264,7 @@ tile_status loaded_call(struct loaded_program *l, tile_stream *stream, uint64_t 
   if (n->op == OP_WHILE_LOOP)
     r.carried = r.outputs;
   else if (n->op == OP_SCAN)
-    r.carried = n->args[1].kind == ARG_LIST ? n->args[1].list.count : 1;
+    r.carried = node_list_tensors(n, 1, 2, NULL);
   r.bytes = memory_zeroed(r.outputs + 1, sizeof *r.bytes);
   for (unsigned k = 0; k < SETS; k++)
     r.set[k] = memory_zeroed(r.outputs + 1, sizeof *r.set[k]);
