@@ -6,8 +6,9 @@
 static bool has_types(struct build *b, const struct node *n, const struct graph *sub, size_t count,
                       struct value *const *args) {
   if (sub->inputs.len != count) {
-    compose_error(b, n, E1003, "the subgraph `%s` has %zu inputs, but gets %zu operands", sub->name,
-                  sub->inputs.len, count);
+    compose_error(b, n, E1003, "the subgraph `%s` has %s, but gets %s", sub->name,
+                  count_text(b->g->arena, sub->inputs.len, "input"),
+                  count_text(b->g->arena, count, "operand"));
     return false;
   }
   for (size_t i = 0; i < count; i++) {

@@ -16,8 +16,9 @@ static bool same_type(struct infer *in, const struct value *a, const struct valu
 static bool check_operands(struct infer *in, const struct graph *sub, size_t count,
                            struct value *const *operands) {
   if (sub->inputs.len != count)
-    return infer_error(in, E1003, "the subgraph `%s` has %zu inputs, but gets %zu operands",
-                       sub->name, sub->inputs.len, count);
+    return infer_error(in, E1003, "the subgraph `%s` has %s, but gets %s", sub->name,
+                       count_text(in->g->arena, sub->inputs.len, "input"),
+                       count_text(in->g->arena, count, "operand"));
   for (size_t i = 0; i < count; i++)
     if (!same_type(in, sub->inputs.at[i], operands[i]))
       return infer_error(in, E1004, "input `%s` of the subgraph `%s` is %s, its operand is %s",
@@ -61,8 +62,9 @@ bool infer_cond(struct infer *in) {
       !check_operands(in, no, count, operands))
     return false;
   if (yes->outputs.len != no->outputs.len)
-    return infer_error(in, E1003, "`%s` returns %zu values, `%s` returns %zu", yes->name,
-                       yes->outputs.len, no->name, no->outputs.len);
+    return infer_error(in, E1003, "`%s` returns %s, `%s` returns %s", yes->name,
+                       count_text(in->g->arena, yes->outputs.len, "value"), no->name,
+                       count_text(in->g->arena, no->outputs.len, "value"));
   infer_results(in, (uint32_t)yes->outputs.len);
   for (uint32_t i = 0; i < yes->outputs.len; i++) {
     const struct value *a = yes->outputs.at[i], *b = no->outputs.at[i];
@@ -102,8 +104,8 @@ bool infer_while_loop(struct infer *in) {
   if (cond->outputs.len != 1 || !is_predicate(cond->outputs.at[0]))
     return infer_error(in, E1005, "`%s` must return a boolean of one element", cond->name);
   if (body->outputs.len != kept)
-    return infer_error(in, E1003, "`%s` returns %zu values for %zu that are carried", body->name,
-                       body->outputs.len, kept);
+    return infer_error(in, E1003, "`%s` returns %s for %zu that the loop carries", body->name,
+                       count_text(in->g->arena, body->outputs.len, "value"), kept);
   if (!check_carried(in, body, kept, carried))
     return false;
   infer_results(in, (uint32_t)kept);
@@ -165,8 +167,8 @@ bool infer_scan(struct infer *in) {
   if (!check_graph(in, body) || !check_operands(in, body, count, all))
     return false;
   if (body->outputs.len < carried)
-    return infer_error(in, E1003, "`%s` returns %zu values for %zu that are carried", body->name,
-                       body->outputs.len, carried);
+    return infer_error(in, E1003, "`%s` returns %s for %zu that the loop carries", body->name,
+                       count_text(in->g->arena, body->outputs.len, "value"), carried);
   if (!check_carried(in, body, carried, init))
     return false;
   infer_results(in, (uint32_t)body->outputs.len);

@@ -70,6 +70,10 @@ void graph_inline(struct build *b, const struct graph *sub, struct value *const 
     ret[i] = ok && sub->outputs.at[i] ? map[sub->outputs.at[i]->id] : NULL;
 }
 
+const char *count_text(struct arena *a, size_t count, const char *what) {
+  return arena_printf(a, "%zu %s%s", count, what, count == 1 ? "" : "s");
+}
+
 // ---- contents ----
 
 static void keep_casts_of(const struct arg *a, bool keeps) {

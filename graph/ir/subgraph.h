@@ -20,6 +20,8 @@ void graph_inline(struct build *b, const struct graph *sub, struct value *const 
                   struct value **ret);
 // Sets keeps_casts of the graph and of its subgraphs.
 void graph_keep_casts(struct graph *g, bool keeps);
+// "1 input", "2 inputs".
+const char *count_text(struct arena *a, size_t count, const char *what);
 // Has the graph an operator of this class, also in subgraphs?
 bool graph_has_class(const struct graph *g, enum operator_class class);
 
