@@ -7,9 +7,6 @@
 #include "graph/ir/graph_operators.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 // ---- types ----
 
@@ -149,51 +146,15 @@ static void end_statement(struct printer *p, bool has_killed) {
 
 // ---- arguments ----
 
-// The shortest text that reads back as the same number, as Python writes it.
-static void print_real(double v, struct strbuf *out) {
-  char text[40], digits[24];
-  if (isnan(v) || isinf(v)) {
-    strbuf_puts(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
-    return;
-  }
-  int precision = 0;
-  do
-    snprintf(text, sizeof text, "%.*e", precision, v);
-  while (strtod(text, NULL) != v && ++precision < 17);
-  int exponent = atoi(strchr(text, 'e') + 1);
-  if (exponent < -4 || exponent >= 16) { // 1e-05, 1.5e+16
-    strbuf_puts(out, text);
-    return;
-  }
-  snprintf(digits, sizeof digits, "%.*f", precision > exponent ? precision - exponent : 0, v);
-  strbuf_printf(out, "%s%s", digits, strchr(digits, '.') ? "" : ".0");
-}
-
-static void print_word(struct str s, struct strbuf *out) {
-  if (str_starts(s, "torch.") || str_starts(s, "device(") || str_starts(s, "{")) {
-    strbuf_put(out, s.ptr, s.len);
-    return;
-  }
-  strbuf_putc(out, '\'');
-  for (size_t i = 0; i < s.len; i++) {
-    uint8_t c = (uint8_t)s.ptr[i];
-    if (c < ' ')
-      strbuf_printf(out, "\\x%02x", c);
-    else
-      strbuf_printf(out, "%s%c", c == '\'' || c == '\\' ? "\\" : "", c);
-  }
-  strbuf_putc(out, '\'');
-}
-
 static void print_arg(struct printer *p, const struct arg *a) {
   switch (a->kind) {
   case ARG_NONE: strbuf_puts(p->out, "None"); break;
   case ARG_VALUE: strbuf_puts(p->out, p->names[a->value->id]); break;
   case ARG_INT: expr_print(a->number, p->out); break;
-  case ARG_FLOAT: print_real(a->real, p->out); break;
+  case ARG_FLOAT: fx_print_real(a->real, p->out); break;
   case ARG_BOOL: strbuf_puts(p->out, a->truth ? "True" : "False"); break;
   case ARG_DTYPE: strbuf_printf(p->out, "torch.%s", fx_dtype_long(a->dtype)); break;
-  case ARG_STRING: print_word(a->string, p->out); break;
+  case ARG_STRING: fx_print_word(a->string, p->out); break;
   case ARG_GRAPH: strbuf_puts(p->out, subgraph_name(p, a->graph)); break;
   case ARG_LIST:
     strbuf_putc(p->out, '[');

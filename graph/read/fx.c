@@ -307,21 +307,6 @@ static bool class_line(struct reader *r) {
   return fx_expect(r, TOK_COLON) && fx_expect(r, TOK_NEWLINE) && fx_expect(r, TOK_INDENT);
 }
 
-// What a subgraph may not do.
-static bool check_subgraph(struct reader *r, const struct reader *child) {
-  const struct graph *g = child->g;
-  const char *why = g->mutations.len                      ? "writes to one of its inputs"
-                    : g->symbols.len != r->g->symbols.len ? "has sizes of its own"
-                    : child->attributes.count             ? "reads tensors of the module"
-                                                          : NULL;
-  if (!why)
-    return true;
-  struct diag *d =
-      fx_error(r, fx_span(r, r->pos, r->pos + 3), E1008, "the subgraph `%s` %s", g->name, why);
-  diag_help(d, "pass what it needs as operands, and return what it computes");
-  return false;
-}
-
 // The graph of the class at token `class`, its name; NULL after an error. Unknown operators and
 // sizes are those of the whole text.
 static struct graph *read_subgraph(struct reader *r, size_t class) {
@@ -351,7 +336,7 @@ static struct graph *read_subgraph(struct reader *r, size_t class) {
   r->unknown.cap = child.unknown.cap;
   r->unknown_names = child.unknown_names;
   r->symbols = child.symbols;
-  if (!ok || diag_error_count(r->diag) > errors || !check_subgraph(r, &child))
+  if (!ok || diag_error_count(r->diag) > errors || !fx_check_subgraph(r, &child))
     return NULL;
   return child.g;
 }
@@ -385,25 +370,7 @@ static bool module(struct reader *r) {
   return fx_unexpected(r, "expected the end of the text");
 }
 
-// ---- terminal escapes ----
-
-// The text without ANSI colour escapes.
-static const struct source *without_colours(struct arena *a, const struct source *s) {
-  if (!memchr(s->text.ptr, '\033', s->text.len))
-    return s;
-  char *out = arena_array(a, char, s->text.len + 1);
-  size_t len = 0;
-  for (size_t i = 0; i < s->text.len; i++) {
-    const char *p = s->text.ptr + i;
-    if (p[0] != '\033' || i + 1 == s->text.len || p[1] != '[') {
-      out[len++] = *p;
-      continue;
-    }
-    for (i += 2; i < s->text.len && !(s->text.ptr[i] >= '@' && s->text.ptr[i] <= '~'); i++)
-      continue;
-  }
-  return source_create(a, s->name, (struct str){out, len});
-}
+// ---- the text ----
 
 struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag,
                             const struct source *source) {
@@ -414,7 +381,7 @@ struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag,
                SOURCE_MAX_BYTES >> 20);
     return NULL;
   }
-  struct reader r = {.arena = a, .diag = diag, .source = without_colours(a, source)};
+  struct reader r = {.arena = a, .diag = diag, .source = fx_without_colours(a, source)};
   if (!lexer_run(a, diag, r.source, &tokens))
     return NULL;
   r.at = tokens.at;

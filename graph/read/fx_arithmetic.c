@@ -33,7 +33,7 @@ bool fx_is_real(const struct reader *r, const struct value *v) {
   return ptrmap_get(&r->reals, v) != NULL;
 }
 
-static bool is_number(const struct reader *r, const struct arg *a) {
+bool fx_is_number(const struct reader *r, const struct arg *a) {
   return a->kind == ARG_INT || a->kind == ARG_FLOAT ||
          (a->kind == ARG_VALUE && fx_is_real(r, a->value));
 }
@@ -129,7 +129,7 @@ bool fx_combine(struct reader *r, enum token_kind op, struct span at, const stru
     return true;
   if (a->kind == ARG_INT && b->kind == ARG_INT && op != TOK_SLASH)
     return combine_integers(r, op, at, b->number, a);
-  if (is_number(r, a) && is_number(r, b))
+  if (fx_is_number(r, a) && fx_is_number(r, b))
     return combine_real(r, op, at, b, a);
   diag_help(
       fx_error(r, at, E1008, "`%s` of values that are not numbers", token_kind_text(op)),
@@ -193,7 +193,7 @@ bool fx_negate(struct reader *r, struct span at, struct arg *a) {
     return keep(r, expr_muli(r->g->exprs, a->number, -1), at, a);
   if (r->is_poisoned)
     return true;
-  if (is_number(r, a))
+  if (fx_is_number(r, a))
     return apply(r, at, OP_NEG, a, 1, a);
   fx_error(r, at, E1008, "`-` of a value that is not a number");
   return false;
@@ -261,7 +261,7 @@ bool fx_apply_number_function(struct reader *r, struct str f, struct span at, co
     return *ret = (struct arg){0}, true;
   if (is_real_function(f) && r->in_annotation)
     return unknown_real(ret);
-  if (is_real_function(f) && count == 1 && is_number(r, in) && str_ends(f, "t"))
+  if (is_real_function(f) && count == 1 && fx_is_number(r, in) && str_ends(f, "t"))
     return apply_real_function(r, f, at, *in, ret);
   const struct expr *e =
       count && in[0].kind == ARG_INT && !is_real_function(f) ? in[0].number : NULL;

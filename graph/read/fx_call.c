@@ -366,23 +366,6 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   return true;
 }
 
-// Operands behind the last parameter of a higher-order operator are a list of it:
-// invoke_subgraph(graph, 'name', a, b).
-static void gather_operands(struct reader *r, enum operator_id op, struct call *c) {
-  size_t count;
-  const struct parameter *ps = operator_parameters(op, &count);
-  if (c->by_name || c->count + 1 < count || !str_is(ps[count - 1].name, "operands") ||
-      (c->count == count && c->args[count - 1].kind == ARG_LIST))
-    return;
-  struct arg list = {.kind = ARG_LIST};
-  list.list.count = c->count + 1 - count;
-  list.list.at = arena_array(r->arena, struct arg, list.list.count + 1);
-  for (size_t i = 0; i < list.list.count; i++)
-    list.list.at[i] = c->args[count - 1 + i];
-  c->args[count - 1] = list;
-  c->count = count;
-}
-
 bool fx_call(struct reader *r, struct binding *ret) {
   struct call c;
   enum operator_id op = OPERATOR_COUNT;
@@ -403,7 +386,8 @@ bool fx_call(struct reader *r, struct binding *ret) {
   if (r->is_poisoned)
     return true;
   if (special == SPECIAL_NONE && str_starts(c.name, "higher_order.")) {
-    gather_operands(r, op, &c);
+    if (!c.by_name)
+      fx_gather_operands(r, op, c.args, &c.count);
     if (op == OP_COND && c.count && !fx_predicate(r, c.at, &c.args[0]))
       return false;
     if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, c.args, c.count))

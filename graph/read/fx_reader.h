@@ -111,6 +111,9 @@ bool fx_unexpected(struct reader *r, const char *what);
 struct diag *fx_error(struct reader *r, struct span at, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
 
+// The text without ANSI colour escapes.
+const struct source *fx_without_colours(struct arena *a, const struct source *s);
+
 // ---- inputs (graph/read/fx_inputs.c) ----
 // Binds the name at the token. A second definition is E1001 and BOUND_WRONG.
 struct binding *fx_bind(struct reader *r, size_t token, struct binding b);
@@ -146,6 +149,8 @@ bool fx_negate(struct reader *r, struct span at, struct arg *a);
 bool fx_is_number_function(struct str name); // "Max"
 bool fx_apply_number_function(struct reader *r, struct str f, struct span at, const struct arg *in,
                               size_t count, struct arg *ret);
+bool fx_is_number(const struct reader *r,
+                  const struct arg *a); // or a tensor that is one in the text
 // Is it a float computed from sizes? In the text it is a number.
 bool fx_is_real(const struct reader *r, const struct value *v);
 
@@ -161,6 +166,9 @@ bool fx_at_run_time_number(const struct reader *r);
 void fx_note_real(struct reader *r, struct value *v);
 // A number as a boolean tensor of rank 0; a tensor stays.
 bool fx_predicate(struct reader *r, struct span at, struct arg *a);
+// Arguments behind the last parameter, `operands`, become a list, its value:
+// invoke_subgraph(graph, 'name', a, b).
+void fx_gather_operands(struct reader *r, enum operator_id op, struct arg *args, size_t *count);
 // Numbers among the operands of a subgraph: left out if it knows them as sizes, else tensors.
 bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_count);
 
@@ -186,6 +194,8 @@ bool fx_find_classes(struct reader *r);
 void fx_skip_classes(struct reader *r);
 // The name of the class that `self.NAME` at the token `self` is; 0: it is no subgraph.
 size_t fx_class_of(const struct reader *r, size_t self);
+// E1008 at the attribute if the subgraph that was read does what a subgraph may not.
+bool fx_check_subgraph(struct reader *r, const struct reader *child);
 
 // ---- calls of operators (graph/read/fx_call.c) ----
 // At the first word of the operator's name. Fills in the binding of the result.

@@ -83,3 +83,18 @@ bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_
   }
   return true;
 }
+
+void fx_gather_operands(struct reader *r, enum operator_id op, struct arg *args, size_t *count) {
+  size_t parameters;
+  const struct parameter *ps = operator_parameters(op, &parameters);
+  if (*count + 1 < parameters || !str_is(ps[parameters - 1].name, "operands") ||
+      (*count == parameters && args[parameters - 1].kind == ARG_LIST))
+    return;
+  struct arg list = {.kind = ARG_LIST};
+  list.list.count = *count + 1 - parameters;
+  list.list.at = arena_array(r->arena, struct arg, list.list.count + 1);
+  for (size_t i = 0; i < list.list.count; i++)
+    list.list.at[i] = args[parameters - 1 + i];
+  args[parameters - 1] = list;
+  *count = parameters;
+}

@@ -47,3 +47,17 @@ size_t fx_class_of(const struct reader *r, size_t self) {
                       r->at[self + 1].kind == TOK_DOT && r->at[self + 2].kind == TOK_NAME;
   return is_attribute ? (size_t)(uintptr_t)map_get(&r->classes, fx_text(r, self + 2)) : 0;
 }
+
+bool fx_check_subgraph(struct reader *r, const struct reader *child) {
+  const struct graph *g = child->g;
+  const char *why = g->mutations.len                      ? "writes to one of its inputs"
+                    : g->symbols.len != r->g->symbols.len ? "has sizes of its own"
+                    : child->attributes.count             ? "reads tensors of the module"
+                                                          : NULL;
+  if (!why)
+    return true;
+  struct diag *d =
+      fx_error(r, fx_span(r, r->pos, r->pos + 3), E1008, "the subgraph `%s` %s", g->name, why);
+  diag_help(d, "pass what it needs as operands, and return what it computes");
+  return false;
+}

@@ -353,22 +353,17 @@ static bool expression(struct reader *r, struct arg *ret) {
   return false;
 }
 
-static bool is_number(const struct reader *r, const struct arg *a) {
-  return a->kind == ARG_INT || a->kind == ARG_FLOAT ||
-         (a->kind == ARG_VALUE && fx_is_real(r, a->value));
-}
-
 // Of numbers; tensors are compared by operators.
 static bool comparison(struct reader *r, struct arg *ret) {
   size_t first = r->pos;
   enum token_kind op = fx_peek(r);
   struct arg b;
-  if (op < TOK_LT || op > TOK_NE || !is_number(r, ret))
+  if (op < TOK_LT || op > TOK_NE || !fx_is_number(r, ret))
     return true;
   r->pos++;
   if (!expression(r, &b))
     return false;
-  if (r->is_poisoned || is_number(r, &b))
+  if (r->is_poisoned || fx_is_number(r, &b))
     return r->is_poisoned || fx_compare(r, op, fx_span(r, first, r->pos), &b, ret);
   r->pos = first;
   return true;
