@@ -76,12 +76,13 @@ static bool is_elementwise(const struct graph *sub) {
 }
 
 static bool check_associative(struct build *b, const struct node *n, const struct graph *sub,
-                              size_t count, struct value *const *xs, int64_t *ret_length) {
+                              size_t count, struct value *const *xs, size_t more,
+                              int64_t *ret_length) {
   bool fits = count > 0 && sub->outputs.len == count;
   for (size_t i = 0; fits && i < count; i++)
     fits = xs[i]->rank > 0 && xs[i]->shape[0] == xs[0]->shape[0] && sub->outputs.at[i] &&
            sub->outputs.at[i]->dtype == xs[i]->dtype;
-  if (!fits || sub->inputs.len < 2 * count)
+  if (!fits || sub->inputs.len != 2 * count + more)
     compose_error(b, n, E1003,
                   "`%s` must take two elements of each of `xs`, which have one first "
                   "dimension, and return one of each",
@@ -129,7 +130,7 @@ void compose_associative_scan(struct build *b, struct node *n) {
   size_t count = node_tensors(n, 1, 2, b->g->arena, &xs);
   size_t more = node_tensors(n, 2, 3, b->g->arena, &rest);
   int64_t length = 0;
-  if (!check_associative(b, n, sub, count, xs, &length))
+  if (!check_associative(b, n, sub, count, xs, more, &length))
     return;
   for (int64_t distance = 1; distance < length; distance *= 2)
     if (!double_prefixes(b, sub, count, xs, more, rest, distance, length))

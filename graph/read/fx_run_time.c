@@ -73,10 +73,11 @@ bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_
       struct arg a = args[i].list.at[k];
       if (is_number(&a) && drops)
         continue; // a size, which the subgraph knows by name
-      if (is_number(&a))
+      if (is_number(&a)) {
         a = ARG_V(tensor_of(r, &a, DTYPE_I64, at));
-      if (a.kind == ARG_NONE)
-        return r->failed = true, false;
+        if (a.kind == ARG_NONE)
+          return r->failed = true, false;
+      }
       list.list.at[list.list.count++] = a;
     }
     args[i] = list;
