@@ -280,6 +280,13 @@ tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t 
   return s == TILE_OK ? run_ready(l, stream, seed) : s;
 }
 
+tile_status program_reserve_within(struct loaded_program *l, const int64_t *sizes) {
+  for (size_t i = 0; i < l->p->graph->symbols.len; i++)
+    l->sizes[i] = sizes[i];
+  tile_status s = place_buffers(l);
+  return s == TILE_OK ? loaded_reserve_calls(l) : s;
+}
+
 tile_status program_run_within(struct loaded_program *l, const int64_t *sizes, tile_stream *stream,
                                uint64_t seed, const struct tensor_view *inputs,
                                const struct tensor_view *outputs) {
@@ -307,6 +314,8 @@ tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64
                       "predicates during a run; use tile_program_run");
   program_await_best_code(l); // recordings keep the code that they were made with
   tile_status s = loaded_get_ready(l, inputs, outputs);
+  if (s == TILE_OK)
+    s = loaded_reserve_calls(l);
   if (s == TILE_OK)
     s = tile_replay_begin(l->device, stream);
   if (s != TILE_OK)

@@ -254,27 +254,50 @@ static tile_status run_placed(struct call_run *r) {
   }
 }
 
+// Fills in *r, with memory for the call's sizes. end() frees what the host holds.
+static tile_status begin(struct loaded_program *l, struct loaded_call *c, struct call_run *r) {
+  const struct node *n = c->launch->call->node;
+  const struct graph *body = c->launch->bodies[n->op == OP_WHILE_LOOP]->graph;
+  *r = (struct call_run){.l = l, .c = c, .call = c->launch->call, .outputs = body->outputs.len};
+  if (n->op == OP_WHILE_LOOP)
+    r->carried = r->outputs;
+  else if (n->op == OP_SCAN)
+    r->carried = node_list_tensors(n, 1, 2, NULL);
+  r->bytes = memory_zeroed(r->outputs + 1, sizeof *r->bytes);
+  for (unsigned k = 0; k < SETS; k++)
+    r->set[k] = memory_zeroed(r->outputs + 1, sizeof *r->set[k]);
+  return r->bytes && r->set[0] && r->set[1]
+             ? place(r, body)
+             : status_set(TILE_OUT_OF_MEMORY, "out of memory for a run");
+}
+
+static void end(struct call_run *r) {
+  free(r->bytes);
+  for (unsigned k = 0; k < SETS; k++)
+    free(r->set[k]);
+}
+
 tile_status loaded_call(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                         const struct launch *launch) {
-  struct call_run r = {
-      .l = l, .c = find(l, launch), .call = launch->call, .stream = stream, .seed = seed};
-  const struct node *n = launch->call->node;
-  const struct graph *body = launch->bodies[n->op == OP_WHILE_LOOP]->graph;
-  r.outputs = body->outputs.len;
-  if (n->op == OP_WHILE_LOOP)
-    r.carried = r.outputs;
-  else if (n->op == OP_SCAN)
-    r.carried = node_list_tensors(n, 1, 2, NULL);
-  r.bytes = memory_zeroed(r.outputs + 1, sizeof *r.bytes);
-  for (unsigned k = 0; k < SETS; k++)
-    r.set[k] = memory_zeroed(r.outputs + 1, sizeof *r.set[k]);
-  tile_status s = r.bytes && r.set[0] && r.set[1]
-                      ? place(&r, body)
-                      : status_set(TILE_OUT_OF_MEMORY, "out of memory for a run");
+  struct call_run r;
+  tile_status s = begin(l, find(l, launch), &r);
+  r.stream = stream;
+  r.seed = seed;
   if (s == TILE_OK)
     s = run_placed(&r);
-  free(r.bytes);
-  free(r.set[0]);
-  free(r.set[1]);
+  end(&r);
+  return s;
+}
+
+tile_status loaded_reserve_calls(struct loaded_program *l) {
+  tile_status s = TILE_OK;
+  for (size_t i = 0; s == TILE_OK && i < l->call_count; i++) {
+    struct call_run r;
+    s = begin(l, &l->calls[i], &r);
+    end(&r);
+    for (unsigned k = 0; s == TILE_OK && k < COUNT_OF(l->calls[i].bodies); k++)
+      if (l->calls[i].bodies[k])
+        s = program_reserve_within(l->calls[i].bodies[k], l->sizes);
+  }
   return s;
 }

@@ -53,6 +53,9 @@ tile_status loaded_call(struct loaded_program *l, tile_stream *stream, uint64_t 
                         const struct launch *launch);
 tile_status loaded_open_calls(struct loaded_program *l);
 void loaded_close_calls(struct loaded_program *l);
+// Allocates what calls need for the current sizes, also in subgraphs: a recording cannot.
+tile_status loaded_reserve_calls(struct loaded_program *l);
+tile_status program_reserve_within(struct loaded_program *l, const int64_t *sizes);
 // Calls f for each program of a subgraph.
 void loaded_each_body(struct loaded_program *l, void (*f)(struct loaded_program *body, bool on),
                       bool on);

@@ -266,12 +266,65 @@ START_TEST(records_nothing_that_the_host_decides) {
 }
 END_TEST
 
+static const char steps[] = "class G(torch.nn.Module):\n"
+                            "    def forward(self, h: \"f32[4]\", x: \"f32[n, 4]\"):\n"
+                            "        step = self.step\n"
+                            "        scan = torch.ops.higher_order.scan(step, [h], [x], ())\n"
+                            "        y: \"f32[4]\" = scan[0]\n"
+                            "        z: \"f32[n, 4]\" = scan[1]\n"
+                            "        return (y, z)\n"
+                            "    class step(torch.nn.Module):\n"
+                            "        def forward(self, h: \"f32[4]\", x: \"f32[4]\"):\n"
+                            "            a = torch.ops.aten.add.Tensor(h, x)\n"
+                            "            b = torch.ops.aten.mul.Tensor(h, x)\n"
+                            "            return (a, b)\n";
+
+START_TEST(records_a_scan) {
+  enum { STEPS = 5, WIDTH = 4 };
+  struct arena *a = arena_create();
+  tile_device *device = NULL;
+  tile_stream *stream = NULL;
+  struct loaded_program *l = NULL;
+  tile_replay *replay = NULL;
+  float h[WIDTH] = {1, 2, 3, 4}, x[STEPS * WIDTH], y[WIDTH], z[STEPS * WIDTH];
+  const int64_t one[] = {WIDTH}, two[] = {STEPS, WIDTH}, strides[] = {WIDTH, 1};
+  struct tensor_view in[] = {{h, DTYPE_F32, 1, one, strides + 1}, {x, DTYPE_F32, 2, two, strides}};
+  struct tensor_view out[] = {{y, DTYPE_F32, 1, one, strides + 1}, {z, DTYPE_F32, 2, two, strides}};
+  const struct program_options options = {.target = "cpu"};
+  struct program *p = program_compile(graph_fixture_in(a, "steps", str_from(steps)), &options);
+  ck_assert(p && program_has_calls(p) && !program_decides_on_host(p));
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
+  ck_assert_int_eq(program_load(p, device, &l), TILE_OK);
+  ck_assert_int_eq(tile_stream_create(device, &stream), TILE_OK);
+  tile_status s = program_record(l, stream, 0, in, out, &replay);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+  for (int i = 0; i < STEPS * WIDTH; i++)
+    x[i] = (float)i;
+  ck_assert_int_eq(tile_replay_run(replay, stream), TILE_OK);
+  ck_assert_int_eq(tile_stream_synchronize(device, stream), TILE_OK);
+  for (int i = 0; i < WIDTH; i++) {
+    float sum = h[i];
+    for (int t = 0; t < STEPS; t++) {
+      ck_assert(fabsf(z[t * WIDTH + i] - sum * x[t * WIDTH + i]) <= 1e-3f);
+      sum += x[t * WIDTH + i];
+    }
+    ck_assert(fabsf(y[i] - sum) <= 1e-3f);
+  }
+  tile_replay_destroy(replay);
+  tile_stream_destroy(stream);
+  program_unload(l);
+  tile_device_close(device);
+  arena_destroy(a);
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("subgraphs");
   TCase *t = tcase_create("subgraphs");
   tcase_set_timeout(t, 240);
   tcase_add_test(t, cases);
   tcase_add_test(t, records_nothing_that_the_host_decides);
+  tcase_add_test(t, records_a_scan);
   suite_add_tcase(s, t);
   SRunner *r = srunner_create(s);
   srunner_run_all(r, CK_ENV);
