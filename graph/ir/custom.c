@@ -35,10 +35,14 @@ bool custom_add(struct custom_operator *o) {
   ok = ok && !find(str_from(o->name));
   if (ok && table.count == table.cap) {
     size_t cap = table.cap ? 2 * table.cap : 16;
-    struct custom_operator **at = realloc(table.at, cap * sizeof *at);
-    ok = at != NULL;
-    table.at = ok ? at : table.at;
-    table.cap = ok ? cap : table.cap;
+    struct custom_operator **at = memory_zeroed(cap, sizeof *at);
+    if ((ok = at != NULL)) {
+      for (size_t i = 0; i < table.count; i++)
+        at[i] = table.at[i];
+      free(table.at);
+      table.at = at;
+      table.cap = cap;
+    }
   }
   if (ok)
     table.at[table.count++] = o;
