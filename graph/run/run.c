@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a program in process: kernels are compiled when it is loaded (load.c), the arena is
 // allocated for the sizes of the first run, and a run executes the launches in order.
+// Recursion is the algorithm: a launch may run the program of a subgraph (run_call.c).
 #include "graph/run/run.h"
 
 #include "base/memory.h"

@@ -2,6 +2,7 @@
 // Launches that run programs of subgraphs: cond, while_loop, scan. The host reads a predicate from
 // device memory before it goes on; a scan needs none. What a loop carries alternates between two
 // sets of buffers.
+// Recursion is the algorithm: the program of a subgraph is loaded and run as any other (run.c).
 #include "base/memory.h"
 #include "graph/ir/subgraph.h"
 #include "graph/run/run.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches that run programs of subgraphs, in C: each subgraph is a program of its own within the
 // file, with static functions (graph/run/run_call.c does the same in process).
+// Recursion is the algorithm: that program is written as any other (write_c_run.c).
 #include "graph/ir/subgraph.h"
 #include "graph/write/write_c_internal.h"
 

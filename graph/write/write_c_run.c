@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of a program in C: open and close, memory, launches, recording.
+// Recursion is the algorithm: a launch may run the program of a subgraph (write_c_call.c).
 #include "graph/run/run.h"
 #include "graph/write/write_c_internal.h"
 
