@@ -60,7 +60,7 @@ status 0 cc $strict -c made/sum.c -o sum.o
 # Subgraphs are programs of their own in the same file; one of them has a subgraph again.
 cat > inner.py <<'GRAPH'
 class G(torch.nn.Module):
-    def forward(self, p: "b8[]", x: "f32[n, 8]", w: "f32[8, 8]"):
+    def forward(self, p: "b8[1]", x: "f32[n, 8]", w: "f32[8, 8]"):
         step = self.step
         scan = torch.ops.higher_order.scan(step, [w], [x], (p,))
         last: "f32[8, 8]" = scan[0]
@@ -72,7 +72,7 @@ class G(torch.nn.Module):
         return (small, sums)
 
     class step(torch.nn.Module):
-        def forward(self, w: "f32[8, 8]", x: "f32[8]", p: "b8[]"):
+        def forward(self, w: "f32[8, 8]", x: "f32[8]", p: "b8[1]"):
             one = self.one
             two = self.two
             cond = torch.ops.higher_order.cond(p, one, two, (w, x))
@@ -105,7 +105,7 @@ class G(torch.nn.Module):
             return (y,)
 GRAPH
 for p in 0 1; do
-  status 0 tilec --graph inner.py --run --check --target cpu --arg n=3 --arg "p=b8[]:fill($p)"
+  status 0 tilec --graph inner.py --run --check --target cpu --arg n=3 --arg "p=i1[1]:fill($p)"
 done
 status 0 tilec --graph inner.py --run --check --target sm_90a --simulate --arg n=2
 status 0 tilec --graph inner.py --emit=c -o made --target sm_90a --ptxas none
