@@ -255,6 +255,7 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   const struct expr *extents[3] = {axis_extent(g->m), axis_extent(g->n), axis_extent(g->k)};
   k->num_warps = g->plan.num_warps;
   k->num_stages = g->plan.num_stages;
+  k->is_alone = g->plan.resident == 1;
   k->space = product_space(pl->arena, extents, &g->shape, &g->plan, o);
   if (dtype_bits(g->dtype) <= 16 && !g->plan.resident) // more warps would leave registers to spill
     k->sums.tiles = g->count;

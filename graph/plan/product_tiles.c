@@ -5,8 +5,6 @@
 
 #include "graph/plan/operand.h"
 
-enum { ROW_BYTES = 16 }; // that addresses and strides are multiples of
-
 static const struct product_tile none = {.buffer = NULL};
 
 // Offsets in a tensor map are i32.
@@ -15,12 +13,11 @@ static bool is_extent(const struct expr *axis) {
   return e->lo >= 0 && e->hi <= INT32_MAX;
 }
 
-// A value that the launch knows: no axis, no loaded index.
-static bool is_of_sizes(const struct expr *e) {
+bool product_is_of_sizes(const struct expr *e) {
   if (e->kind == EXPR_SYMBOL)
     return !e->symbol->limit && !e->symbol->indirect;
   for (uint32_t i = 0; i < e->count; i++)
-    if (!is_of_sizes(e->in[i]))
+    if (!product_is_of_sizes(e->in[i]))
       return false;
   return true;
 }
@@ -28,22 +25,27 @@ static bool is_of_sizes(const struct expr *e) {
 static struct product_tile tile_of(struct planner *pl, struct buffer *b, const struct expr *offset,
                                    const struct expr *row, const struct expr *column) {
   const struct expr *stride, *one, *rest, *start;
-  int64_t elements = ROW_BYTES / dtype_bytes(b->dtype);
+  int64_t elements = TILE_ROW_BYTES / dtype_bytes(b->dtype);
   if (!is_extent(row) || !is_extent(column) || !expr_linear(pl->x, offset, row, &stride, &rest) ||
       !expr_linear(pl->x, rest, column, &one, &start) || !expr_is(one, 1) || stride->lo < 1 ||
-      !is_of_sizes(stride) || !expr_is_multiple(stride, elements) || !expr_is_const(start, NULL) ||
-      !expr_is_multiple(start, elements))
+      !product_is_of_sizes(stride) || !expr_is_multiple(stride, elements) ||
+      !expr_is_const(start, NULL) || !expr_is_multiple(start, elements))
     return none;
   return (struct product_tile){b, start, row, column, stride};
+}
+
+const struct scalar *product_operand_load(const struct scalar *v, enum dtype t) {
+  const struct scalar *load = operand_load(v);
+  bool is_masked =
+      v->kind == SCALAR_MASKED || (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_MASKED);
+  return load && !is_masked && load->dtype == t ? load : NULL;
 }
 
 struct product_tile product_tile_of_operand(struct planner *pl, const struct scalar *v,
                                             enum dtype t, const struct expr *x,
                                             const struct expr *y) {
-  const struct scalar *load = operand_load(v);
-  bool is_masked =
-      v->kind == SCALAR_MASKED || (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_MASKED);
-  if (!load || is_masked || load->dtype != t)
+  const struct scalar *load = product_operand_load(v, t);
+  if (!load)
     return none;
   struct product_tile tile = tile_of(pl, load->buffer, load->index, x, y);
   return tile.buffer ? tile : tile_of(pl, load->buffer, load->index, y, x);

@@ -7,6 +7,8 @@
 
 #include "graph/plan/plan.h"
 
+enum { TILE_ROW_BYTES = 16 }; // that addresses and distances of rows are multiples of
+
 struct product_tile {
   struct buffer *buffer;       // NULL: the elements are not such a matrix
   const struct expr *start;    // of element (0, 0), in elements
@@ -25,5 +27,10 @@ struct product_tile product_tile_of_load(struct planner *pl, const struct scalar
 // A store over these axes.
 struct product_tile product_tile_of_store(struct planner *pl, const struct write_part *w,
                                           const struct expr *m, const struct expr *n);
+
+// The load of an operand of type `t` that is stored as such, without a mask; NULL: it is computed.
+const struct scalar *product_operand_load(const struct scalar *v, enum dtype t);
+// A value that the launch knows: no axis, no loaded index.
+bool product_is_of_sizes(const struct expr *e);
 
 #endif

@@ -18,6 +18,7 @@
 #include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
 #include "lowering/passes/wgmma_choice.h"
+#include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"
 #include "mlir-dialects/descriptor.h"
 #include "mlir-dialects/rings.h"
@@ -91,9 +92,12 @@ static MlirOperation product_of(struct state *s, MlirValue tile) {
   return product;
 }
 
-static bool is_in_loop(struct ir_context *c, MlirOperation op) {
-  MlirOperation parent = mlirOperationGetParentOperation(op);
-  return op_is(c, parent, OP_SCF_FOR);
+// Is the load in a loop, or before a loop that has the product?
+static bool is_repeated(struct state *s, MlirOperation load, MlirOperation product) {
+  MlirOperation parent = mlirOperationGetParentOperation(load);
+  return op_is(s->c, parent, OP_SCF_FOR) ||
+         (mlirOperationEqual(parent, s->kernel) &&
+          op_is(s->c, mlirOperationGetParentOperation(product), OP_SCF_FOR));
 }
 
 static uint64_t block_bytes(struct state *s, MlirType block) {
@@ -133,11 +137,11 @@ static bool wgmma_reads(struct state *s, MlirValue tile, MlirOperation product) 
 }
 
 static const char *why_not(struct state *s, MlirOperation load) {
-  if (!is_in_loop(s->c, load))
-    return "it is not in a loop";
   MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
   if (mlirOperationIsNull(product))
     return "it has users that are no products";
+  if (!is_repeated(s, load, product))
+    return "it is not in a loop";
   if (!wgmma_reads(s, mlirOperationGetResult(load, 0), product))
     return "wgmma does not compute the product";
   if (!wgmma_has_whole_rows(s->p->num_warps, product) &&
@@ -210,12 +214,18 @@ static void choose(struct state *s, MlirOperation load) {
     vec_push(s->p->scratch, &s->chosen, l);
 }
 
-// Shared memory has two slots for each.
+// Shared memory has two slots of each ring.
 static bool rings_fit(struct state *s) {
+  struct ring_sites sites;
+  VEC(MlirOperation) loads = {0};
   for (size_t i = 0; i < s->chosen.len; i++)
-    s->slot_bytes +=
-        block_bytes(s, mlirValueGetType(mlirOperationGetResult(s->chosen.at[i].op, 0)));
-  bool fit = ring_slots_that_fit(s->p->target, s->slot_bytes, 0) >= LEAST_RING_SLOTS;
+    vec_push(s->p->scratch, &loads, s->chosen.at[i].op);
+  ring_sites_find(s->c, loads.at, loads.len, s->p->scratch, &sites);
+  s->slot_bytes = ring_sites_slot_bytes(s->c, &sites, false);
+  s->other_bytes = ring_sites_slot_bytes(s->c, &sites, true);
+  bool fit = s->other_bytes < UINT32_MAX &&
+             ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)s->other_bytes) >=
+                 LEAST_RING_SLOTS;
   for (size_t i = 0; i < s->chosen.len && !fit; i++)
     explain(s, s->chosen.at[i].op, "shared memory does not hold two blocks of each load");
   return fit;
