@@ -87,7 +87,7 @@ static struct program *compile_regions(struct graph *g, struct regions *r,
   struct planning n = {g, r, r->loops->buffers.len, r->temporaries.len};
   struct program *p = plan_within_memory(&n, o);
   for (size_t i = 0; p && i < p->plans.len; i++)
-    emit_kernel(p, p->plans.at[i]);
+    p = emit_kernel(p, p->plans.at[i]) ? p : NULL;
   if (p) {
     program_share_kernels(p);
     program_order_launches(p);
@@ -100,7 +100,28 @@ static struct program *compile_regions(struct graph *g, struct regions *r,
   return p;
 }
 
-struct program *program_compile(struct graph *g, const struct program_options *given) {
+// ---- programs of subgraphs ----
+
+static struct program *compile_graph(struct graph *g, const struct program_options *o);
+
+static bool compile_bodies(struct program *p, const struct program_options *o) {
+  for (size_t i = 0; i < p->launches.len; i++) {
+    struct launch *l = &p->launches.at[i];
+    size_t bodies = 0;
+    for (uint32_t k = 0; l->call && k < l->call->node->arg_count; k++) {
+      if (l->call->node->args[k].kind != ARG_GRAPH)
+        continue;
+      assert(bodies < COUNT_OF(l->bodies));
+      struct graph *dense = subgraph_make_dense(l->call->node->args[k].graph);
+      if (!dense || !(l->bodies[bodies] = compile_graph(dense, o)))
+        return false;
+      bodies++;
+    }
+  }
+  return true;
+}
+
+static struct program *compile_graph(struct graph *g, const struct program_options *given) {
   struct program_options options = *given, *o = &options;
   options.rounds = g->keeps_casts;
   graph_find_sizes(g);
@@ -113,5 +134,25 @@ struct program *program_compile(struct graph *g, const struct program_options *g
     regions_approximate(regions);
     regions_rebase(regions);
   }
-  return regions ? compile_regions(g, regions, o) : NULL;
+  struct program *p = regions ? compile_regions(g, regions, o) : NULL;
+  return p && compile_bodies(p, given) ? p : NULL;
+}
+
+// Names in one pack: "b3_0_" is the first subgraph of launch 3.
+static void set_prefixes(struct program *p) {
+  for (size_t i = 0; i < p->launches.len; i++)
+    for (size_t k = 0; k < COUNT_OF(p->launches.at[i].bodies); k++) {
+      struct program *body = p->launches.at[i].bodies[k];
+      if (!body)
+        continue;
+      body->prefix = arena_printf(p->arena, "%sb%zu_%zu_", p->prefix ? p->prefix : "", i, k);
+      set_prefixes(body);
+    }
+}
+
+struct program *program_compile(struct graph *g, const struct program_options *given) {
+  struct program *p = compile_graph(g, given);
+  if (p)
+    set_prefixes(p);
+  return p;
 }

@@ -127,18 +127,33 @@ static bool pack_kernel(struct packing *pk, const struct graph_kernel *k, struct
   return true;
 }
 
+// The kernels of the program, and of the programs of its subgraphs.
+static bool pack_all(struct packing *pk, struct pack_kernel *kernels, size_t *count) {
+  const struct program *p = pk->program;
+  for (size_t i = 0; i < p->kernels.len; i++)
+    if (!pack_kernel(pk, p->kernels.at[i], &kernels[(*count)++]))
+      return false;
+  for (size_t i = 0; i < p->launches.len; i++)
+    for (size_t k = 0; k < COUNT_OF(p->launches.at[i].bodies); k++) {
+      struct packing of = *pk;
+      of.program = p->launches.at[i].bodies[k];
+      if (of.program && !pack_all(&of, kernels, count))
+        return false;
+    }
+  return true;
+}
+
 bool graph_pack(struct tool *t, const struct program *p, const struct target *target,
                 struct str *ret) {
   bool wrong = false;
   struct packing pk = {.tool = t, .program = p, .target = target, .ptxas = ptxas_find(t, &wrong)};
-  struct pack_kernel *kernels = arena_array(t->arena, struct pack_kernel, p->kernels.len + 1);
-  if (wrong)
+  struct pack_kernel *kernels =
+      arena_array(t->arena, struct pack_kernel, program_kernel_count(p) + 1);
+  size_t count = 0;
+  if (wrong || !pack_all(&pk, kernels, &count))
     return false;
-  for (size_t i = 0; i < p->kernels.len; i++)
-    if (!pack_kernel(&pk, p->kernels.at[i], &kernels[i]))
-      return false;
   struct strbuf out = {.arena = t->arena};
-  pack_write(kernels, (uint32_t)p->kernels.len, &out);
+  pack_write(kernels, (uint32_t)count, &out);
   bool ok = !out.failed;
   if (ok)
     *ret = (struct str){arena_dup(t->arena, out.ptr, out.len, PACK_ALIGN), out.len};

@@ -226,7 +226,7 @@ static int check_outputs(struct tool *t, const struct graph_session *s, const st
 static void headline(const struct tool *t, const struct graph_session *s, struct strbuf *out) {
   const struct program *p = s->program;
   strbuf_printf(out, "%s on %s (%s): %zu kernels, %zu launches", p->graph->name, s->properties.name,
-                s->properties.target, p->kernels.len, p->launches.len);
+                s->properties.target, program_kernel_count(p), p->launches.len);
   if (p->copies.len)
     strbuf_printf(out, ", %zu copies", p->copies.len);
   strbuf_printf(out, ", compiled in %.1f ms, loaded in %.1f ms\n", s->compile_ms, s->load_ms);
@@ -283,13 +283,14 @@ static tile_status replay_times(struct graph_session *s, unsigned count, uint64_
     st = tile_event_create(s->device, &start);
   if (st == TILE_OK)
     st = tile_event_create(s->device, &stop);
-  if (st == TILE_OK)
+  if (st == TILE_OK && !program_decides_on_host(s->program)) // else it is run each time
     st = program_record(s->loaded, stream, seed, s->in, s->out, &replay);
   for (unsigned i = 0; st == TILE_OK && i < count; i++) {
     float elapsed = 0;
     st = tile_event_record(s->device, start, stream);
     if (st == TILE_OK)
-      st = tile_replay_run(replay, stream);
+      st = replay ? tile_replay_run(replay, stream)
+                  : program_run(s->loaded, stream, seed, s->in, s->out);
     if (st == TILE_OK)
       st = tile_event_record(s->device, stop, stream);
     if (st == TILE_OK)
@@ -316,8 +317,10 @@ int graph_bench(struct tool *t, struct graph *g) {
   if (status == EXIT_DONE) {
     struct tune_sample sample = tune_sample_of(ms, count);
     headline(t, &s, &out);
-    strbuf_printf(&out, "  time       %.4f ms  (p20 %.4f, p80 %.4f), %u replays\n", sample.median,
-                  sample.p20, sample.p80, sample.count);
+    strbuf_printf(&out, "  time       %.4f ms  (p20 %.4f, p80 %.4f), %u %s\n", sample.median,
+                  sample.p20, sample.p80, sample.count,
+                  program_decides_on_host(s.program) ? "runs, which cannot be recorded"
+                                                     : "replays");
     program_print_plan(s.program, s.properties.target, &out);
     status = tool_write(t, strbuf_cstr(&out), out.len);
   }

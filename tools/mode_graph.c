@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "graph/graph_compile.h"
 #include "graph/ir/graph_operators.h"
+#include "graph/ir/subgraph.h"
 #include "graph/read/fx.h"
 #include "graph/write/write_c.h"
 #include "lowering/target.h"
@@ -196,7 +197,7 @@ int mode_graph(struct tool *t) {
   struct graph *g = graph_read_fx(t->arena, t->diag, source);
   if (!g)
     return tool_error_status(t);
-  g->keeps_casts = t->o.keep_casts;
+  graph_keep_casts(g, t->o.keep_casts);
   status = graph_take_sizes(t, g);
   if (status != EXIT_DONE)
     return status;

@@ -4,7 +4,9 @@
 #include "graph/capture/capture.h"
 
 #include "base/memory.h"
+#include "graph/ir/custom.h"
 #include "graph/ir/sizes.h"
+#include "graph/ir/subgraph.h"
 #include "graph/read/fx.h"
 
 #include <inttypes.h>
@@ -168,7 +170,7 @@ tile_status tile_graph_set_keep_casts(tile_graph *g, int keeps) {
     return status_set(TILE_INVALID_ARGUMENT, "no graph");
   if (!capture_is_open(g))
     return g->status;
-  g->g->keeps_casts = keeps != 0;
+  graph_keep_casts(g->g, keeps != 0);
   return TILE_OK;
 }
 
@@ -293,7 +295,8 @@ static struct node *append(tile_graph *g, const char *name, const tile_operand *
                  OPERATOR_MAX_PARAMETERS);
     return NULL;
   }
-  if (!operator_find(str_from(name), &op) || operator_row(op)->class == CLASS_MUTATE) {
+  const struct custom_operator *custom = custom_find(str_from(name));
+  if (!custom && (!operator_find(str_from(name), &op) || operator_row(op)->class == CLASS_MUTATE)) {
     const char *near = operator_nearest(str_from(name));
     capture_fail(g, TILE_NOT_FOUND, "there is no operator `%s`%s%s%s", name,
                  near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
@@ -306,7 +309,8 @@ static struct node *append(tile_graph *g, const char *name, const tile_operand *
   for (size_t i = 0; i < count; i++)
     if (!arg_of(g, &operands[i], &args[i]))
       return NULL;
-  struct node *n = graph_append(g->g, op, args, count, SPAN_NONE);
+  struct node *n = custom ? graph_append_custom(g->g, custom, args, count, SPAN_NONE)
+                          : graph_append(g->g, op, args, count, SPAN_NONE);
   if (!n)
     capture_fail_diag(g);
   return n;

@@ -4,6 +4,8 @@
 // Recursion is the algorithm: a last-block reduction is a kernel body emitted within a kernel.
 #include "graph/emit/graph_emit.h"
 
+#include "graph/plan/custom_kernel.h"
+
 #include <inttypes.h>
 
 // ---- beginning ----
@@ -151,13 +153,35 @@ struct emitter *emit_kernel_body(struct program *p, const struct kernel_plan *k)
   case KERNEL_SCAN: emit_scan_kernel(e, k->scan); break;
   case KERNEL_PRODUCT: emit_product_kernel(e, k->product); break;
   case KERNEL_ATTENTION: emit_attention_kernel(e, k->attention); break;
+  case KERNEL_CALL: break;
   }
   return e;
 }
 
-void emit_kernel(struct program *p, const struct kernel_plan *k) {
+static bool emit_call(struct program *p, const struct kernel_plan *k) {
+  struct launch l = plan_launch_of(p, k);
+  l.call = k->call;
+  for (unsigned i = 0; i < 3; i++)
+    l.grid_rule[i] = l.grid[i] = expr_const(p->regions->loops->exprs, 1);
+  for (size_t i = 0; i < l.args.len; i++)
+    l.args.at[i].name = l.args.at[i].buffer->name;
+  l.bytes = k->region->bytes;
+  l.flops = k->region->flops;
+  if (k->call->node->op == OP_CUSTOM) { // a kernel after all
+    l.call = NULL;
+    if (!custom_kernel_launch(p, k->call, &l))
+      return false;
+  }
+  vec_push(p->arena, &p->launches, l);
+  return true;
+}
+
+bool emit_kernel(struct program *p, const struct kernel_plan *k) {
+  if (k->kind == KERNEL_CALL)
+    return emit_call(p, k);
   struct emitter *e = emit_kernel_body(p, k);
   if (k->last_block)
     emit_last_block(e);
   end(e);
+  return true;
 }

@@ -80,7 +80,7 @@ struct emitter {
 
 // ---- a kernel (graph/emit/graph_emit.c) ----
 // Prints a kernel and appends it, with its launch, to the program.
-void emit_kernel(struct program *p, const struct kernel_plan *k);
+bool emit_kernel(struct program *p, const struct kernel_plan *k);
 // The kernel's body, not yet in the program.
 struct emitter *emit_kernel_body(struct program *p, const struct kernel_plan *k);
 // The parameter for a buffer; emit_writes must precede it for buffers that are stored to.

@@ -119,6 +119,8 @@ static void see_stage(struct approximation *a, const struct stage *s) {
       see_exactly(a, parts[i]);
     else if (parts[i])
       see_coarsely(a, parts[i]);
+  for (size_t i = 0; s->call && i < s->call->operand_count; i++)
+    see_exactly(a, s->call->operands[i]);
   if (s->predicate)
     see_exactly(a, s->predicate);
   if (s->offset)

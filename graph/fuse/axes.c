@@ -26,6 +26,7 @@ static enum region_kind kind_of(const struct stage *s) {
   case STAGE_SCATTER: return REGION_SCATTER;
   case STAGE_PRODUCT: return REGION_PRODUCT;
   case STAGE_ATTENTION: return REGION_ATTENTION;
+  case STAGE_CALL: return REGION_CALL;
   }
   UNREACHABLE();
 }

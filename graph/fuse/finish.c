@@ -258,7 +258,9 @@ static void finish_fixed(struct fuser *f, struct group *g, struct region *r) {
 }
 
 void group_finish(struct fuser *f, struct group *g, struct region *r) {
-  if (has_fixed_axes(g->kind)) {
+  if (g->kind == REGION_CALL) {
+    r->axes = arena_array(f->arena, const struct expr *, 1);
+  } else if (has_fixed_axes(g->kind)) {
     finish_fixed(f, g, r);
   } else {
     order_loop_dims(f, g);

@@ -215,8 +215,8 @@ static bool try_as(struct fuser *f, struct group *anchor, struct group *candidat
 
 static unsigned strength(enum region_kind k) {
   static const unsigned of[] = {
-      [REGION_MAP] = 0,  [REGION_SCATTER] = 1, [REGION_ROWS] = 2,     [REGION_ROW_COLUMN] = 3,
-      [REGION_SCAN] = 4, [REGION_PRODUCT] = 5, [REGION_ATTENTION] = 6};
+      [REGION_MAP] = 0,  [REGION_SCATTER] = 1, [REGION_ROWS] = 2,      [REGION_ROW_COLUMN] = 3,
+      [REGION_SCAN] = 4, [REGION_PRODUCT] = 5, [REGION_ATTENTION] = 6, [REGION_CALL] = 7};
   return of[k];
 }
 

@@ -39,6 +39,7 @@ static const char *kind_word(const struct group *g) {
   case REGION_PRODUCT: return "product";
   case REGION_ATTENTION: return "attention";
   case REGION_SCATTER: return "scatter";
+  case REGION_CALL: return "call";
   }
   UNREACHABLE();
 }

@@ -184,6 +184,10 @@ static bool sizes_fit(struct fuser *f, const struct group *h, const struct group
 
 static bool kinds_fit(struct join *j) {
   const struct group *h = j->anchor, *g = j->candidate;
+  if (h->kind == REGION_CALL) {
+    j->reason = "a call reads and writes whole tensors";
+    return false;
+  }
   if (g->kind == REGION_MAP && h->kind != REGION_ATTENTION)
     return true;
   if ((is_rows(g->kind) && is_rows(h->kind)) ||

@@ -55,6 +55,9 @@ void order_create(struct fuser *f) {
     add_writer(f, g, s->out);
     if (s->attention && s->attention->lse)
       add_writer(f, g, s->attention->lse);
+    for (uint32_t k = 0; s->call && k < s->call->node->result_count; k++)
+      if (s->call->results[k] && s->call->results[k] != s->out)
+        add_writer(f, g, s->call->results[k]);
   }
 }
 

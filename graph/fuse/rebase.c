@@ -165,7 +165,8 @@ void regions_rebase(struct regions *r) {
   for (size_t i = 0; i < r->list.len; i++) {
     struct region *g = r->list.at[i];
     bool is_alone = (uintptr_t)map_get(&count, str_from(g->name)) < 2;
-    if (!is_alone && g->kind != REGION_SCATTER && g->kind != REGION_ATTENTION)
+    if (!is_alone && g->kind != REGION_SCATTER && g->kind != REGION_ATTENTION &&
+        g->kind != REGION_CALL)
       rebase(&w, g);
   }
 }

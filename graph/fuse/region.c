@@ -41,6 +41,9 @@ static void count_uses(struct fuser *f) {
     f->uses[s->out->id].writers++;
     if (s->attention && s->attention->lse)
       f->uses[s->attention->lse->id].writers++;
+    for (uint32_t k = 0; s->call && k < s->call->node->result_count; k++)
+      if (s->call->results[k] && s->call->results[k] != s->out)
+        f->uses[s->call->results[k]->id].writers++;
   }
 }
 
@@ -118,6 +121,7 @@ const char *region_kind_name(enum region_kind k) {
   case REGION_PRODUCT: return "product";
   case REGION_ATTENTION: return "attention";
   case REGION_SCATTER: return "scatter";
+  case REGION_CALL: return "call";
   }
   UNREACHABLE();
 }

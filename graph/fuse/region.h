@@ -21,7 +21,8 @@ enum region_kind {
   REGION_PRODUCT,   // axes batch, m, n and k: a product with prologues in its operands and a map as
                     // epilogue
   REGION_ATTENTION, // axes batch, m, n
-  REGION_SCATTER    // axes as in REGION_MAP
+  REGION_SCATTER,   // axes as in REGION_MAP
+  REGION_CALL       // one call, alone; no axes
 };
 
 // Axes of stages in rows (x < axes[0], r < axes[1] of the region; compare pointers):

@@ -73,6 +73,8 @@ void stage_scalar_exprs(struct fuser *f, const struct stage *s, scalar_expr_fn f
     walk_scalar_expr(&w, s->attention->v);
     walk_scalar_expr(&w, s->attention->score);
   }
+  for (size_t i = 0; s->call && i < s->call->operand_count; i++)
+    walk_scalar_expr(&w, s->call->operands[i]);
 }
 
 struct load_of {
@@ -146,5 +148,8 @@ void group_find_accesses(struct fuser *f, struct group *g) {
     add_access(&c, s->out, s->offset, true);
     if (s->attention && s->attention->lse)
       add_access(&c, s->attention->lse, s->attention->lse_offset, true);
+    for (uint32_t k = 0; s->call && k < s->call->node->result_count; k++)
+      if (s->call->results[k])
+        add_access(&c, s->call->results[k], s->offset, true);
   }
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of PyTorch's spellings of dtypes.
+// PyTorch's spellings of dtypes, numbers and words.
 #include "graph/ir/fx_names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 // DTYPE_NONE: not supported. A dtype is printed by its first row.
 static const struct {
@@ -65,4 +69,39 @@ enum fx_dtype_status fx_dtype_from_long(struct str name, enum dtype *ret) {
     if (str_is(name, names[i].full) || (names[i].other && str_is(name, names[i].other)))
       return status(i, ret);
   return FX_DTYPE_UNKNOWN;
+}
+
+void fx_print_real(double v, struct strbuf *out) {
+  char text[40], digits[24];
+  if (isnan(v) || isinf(v)) {
+    strbuf_puts(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+    return;
+  }
+  int precision = 0;
+  do
+    snprintf(text, sizeof text, "%.*e", precision, v);
+  while (strtod(text, NULL) != v && ++precision < 17);
+  int exponent = atoi(strchr(text, 'e') + 1);
+  if (exponent < -4 || exponent >= 16) { // 1e-05, 1.5e+16
+    strbuf_puts(out, text);
+    return;
+  }
+  snprintf(digits, sizeof digits, "%.*f", precision > exponent ? precision - exponent : 0, v);
+  strbuf_printf(out, "%s%s", digits, strchr(digits, '.') ? "" : ".0");
+}
+
+void fx_print_word(struct str s, struct strbuf *out) {
+  if (str_starts(s, "torch.") || str_starts(s, "device(") || str_starts(s, "{")) {
+    strbuf_put(out, s.ptr, s.len);
+    return;
+  }
+  strbuf_putc(out, '\'');
+  for (size_t i = 0; i < s.len; i++) {
+    uint8_t c = (uint8_t)s.ptr[i];
+    if (c < ' ')
+      strbuf_printf(out, "\\x%02x", c);
+    else
+      strbuf_printf(out, "%s%c", c == '\'' || c == '\\' ? "\\" : "", c);
+  }
+  strbuf_putc(out, '\'');
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's spelling of dtypes in the text of graphs: short in annotations ("b8", "f8e4m3fn"), long
+// PyTorch's spelling in the text of graphs. Dtypes: short in annotations ("b8", "f8e4m3fn"), long
 // in arguments ("torch.bool").
 #ifndef TILE_GRAPH_IR_FX_NAMES_H
 #define TILE_GRAPH_IR_FX_NAMES_H
 
 #include "base/dtype.h"
+#include "base/str.h"
 
 const char *fx_dtype_short(enum dtype t); // "b8"
 const char *fx_dtype_long(enum dtype t);  // "bool", without "torch."
@@ -18,5 +19,10 @@ enum fx_dtype_status {
 enum fx_dtype_status fx_dtype_from_short(struct str name, enum dtype *ret);
 // From the long spelling and its aliases: "float32", "float", "half".
 enum fx_dtype_status fx_dtype_from_long(struct str name, enum dtype *ret);
+
+// The shortest text that reads back as the same number, as Python writes it.
+void fx_print_real(double v, struct strbuf *out);
+// A word as an argument: in quotes, but for names such as torch.strided and for dictionaries.
+void fx_print_word(struct str s, struct strbuf *out);
 
 #endif

@@ -2,6 +2,7 @@
 // Builds graphs and reads the arguments of their nodes.
 #include "graph/ir/graph.h"
 
+#include "graph/ir/custom.h"
 #include "graph/ir/graph_build.h"
 #include "graph/ir/graph_operators.h"
 
@@ -41,6 +42,12 @@ struct value *graph_add_input(struct graph *g, const char *name, enum dtype dtyp
 
 // ---- arguments against parameters ----
 
+struct signature {
+  const char *name, *parameters;
+  const struct parameter *at;
+  size_t count;
+};
+
 static const char *describe_type(char type) {
   switch (type) {
   case 'T': return "tensor";
@@ -50,6 +57,7 @@ static const char *describe_type(char type) {
   case 'f': return "float";
   case 'b': return "truth value";
   case 'd': return "dtype";
+  case 'G': return "graph";
   default: return "word";
   }
 }
@@ -63,6 +71,7 @@ static const char *describe_arg(const struct arg *a) {
   case ARG_BOOL: return "a truth value";
   case ARG_DTYPE: return "a dtype";
   case ARG_STRING: return "a word";
+  case ARG_GRAPH: return "a graph";
   default: return "a list";
   }
 }
@@ -77,11 +86,13 @@ static bool is_of_type(const struct arg *a, char type) {
   case 'f': return a->kind == ARG_FLOAT || a->kind == ARG_INT;
   case 'b': return a->kind == ARG_BOOL;
   case 'd': return a->kind == ARG_DTYPE;
+  case 'G': return a->kind == ARG_GRAPH;
+  case 'A': return true;
   default: return a->kind == ARG_STRING;
   }
 }
 
-static void say_expected(struct graph *g, const struct operator_row *row, const struct parameter *p,
+static void say_expected(struct graph *g, const struct signature *row, const struct parameter *p,
                          const char *what, struct span at) {
   const char *article = p->type == 'i' && !p->is_list ? "an" : "a";
   struct diag *d =
@@ -92,7 +103,7 @@ static void say_expected(struct graph *g, const struct operator_row *row, const 
 }
 
 // A copy of the argument in the parameter's form; one element counts as a list of one.
-static bool fit_arg(struct graph *g, const struct operator_row *row, const struct parameter *p,
+static bool fit_arg(struct graph *g, const struct signature *row, const struct parameter *p,
                     const struct arg *a, struct arg *ret, struct span at) {
   *ret = *a;
   if (a->kind == ARG_NONE && p->is_optional)
@@ -121,28 +132,25 @@ static bool fit_arg(struct graph *g, const struct operator_row *row, const struc
   return true;
 }
 
-static bool fit_args(struct graph *g, const struct operator_row *row, struct node *n,
-                     const struct arg *args, size_t arg_count, struct span at) {
-  size_t count;
-  const struct parameter *p = operator_parameters(row->id, &count);
-  if (arg_count > count) {
+static bool fit_args(struct graph *g, const struct signature *row, const struct arg *args,
+                     size_t arg_count, struct arg *ret, struct span at) {
+  if (arg_count > row->count) {
     struct diag *d = diag_error(g->diag, at, E1003, "`%s` takes %zu arguments, %zu are given",
-                                row->name, count, arg_count);
+                                row->name, row->count, arg_count);
     diag_help(d, "its parameters are: %s", row->parameters);
     return false;
   }
-  n->arg_count = (uint32_t)count;
-  n->args = arena_array(g->arena, struct arg, count);
-  for (size_t i = 0; i < count; i++) {
-    if (i >= arg_count && !p[i].has_default) {
+  for (size_t i = 0; i < row->count; i++) {
+    const struct parameter *p = &row->at[i];
+    if (i >= arg_count && !p->has_default) {
       struct diag *d = diag_error(g->diag, at, E1003, "`%s` needs an argument `%.*s`", row->name,
-                                  STR_ARG(p[i].name));
+                                  STR_ARG(p->name));
       diag_help(d, "its parameters are: %s", row->parameters);
       return false;
     }
     if (i >= arg_count)
-      n->args[i] = parameter_default(g, &p[i]);
-    else if (!fit_arg(g, row, &p[i], &args[i], &n->args[i], at))
+      ret[i] = parameter_default(g, p);
+    else if (!fit_arg(g, row, p, &args[i], &ret[i], at))
       return false;
   }
   return true;
@@ -214,7 +222,11 @@ struct node *graph_append(struct graph *g, enum operator_id op, const struct arg
   n->span = at;
   n->result_count = row->results;
   n->results = arena_array(g->arena, struct value *, row->results);
-  if (!fit_args(g, row, n, args, arg_count, at))
+  struct signature of = {.name = row->name, .parameters = row->parameters};
+  of.at = operator_parameters(op, &of.count);
+  n->arg_count = (uint32_t)of.count;
+  n->args = arena_array(g->arena, struct arg, of.count);
+  if (!fit_args(g, &of, args, arg_count, n->args, at))
     return NULL;
   if (row->compose)
     return compose(g, row, n) ? n : NULL;
@@ -229,6 +241,28 @@ struct node *graph_append(struct graph *g, enum operator_id op, const struct arg
       n->results[i]->name = single ? n->name : arena_printf(g->arena, "%s_r%u", n->name, i);
   vec_push(g->arena, &g->nodes, n);
   return n;
+}
+
+struct node *graph_append_custom(struct graph *g, const struct custom_operator *o,
+                                 const struct arg *args, size_t arg_count, struct span at) {
+  const struct signature of = {o->name, o->schema, o->parameters, o->count};
+  struct arg *all = arena_array(g->arena, struct arg, o->count + 1);
+  if (!fit_args(g, &of, args, arg_count, all, at))
+    return NULL;
+  if (!o->build) {
+    const struct arg whole[] = {{.kind = ARG_STRING, .string = str_from(o->name)},
+                                {.kind = ARG_LIST, .list = {all, o->count}}};
+    return graph_append(g, OP_CUSTOM, whole, COUNT_OF(whole), at);
+  }
+  struct node *n = arena_new(g->arena, struct node);
+  *n = (struct node){.op = OP_CUSTOM,
+                     .args = all,
+                     .arg_count = (uint32_t)o->count,
+                     .result_count = o->results,
+                     .name = o->name,
+                     .span = at};
+  n->results = arena_array(g->arena, struct value *, o->results + 1);
+  return o->build(o, g, n) ? n : NULL;
 }
 
 struct value *graph_apply(struct graph *g, enum operator_id op, const struct arg *args,
@@ -248,8 +282,7 @@ static void count_arg(const struct arg *a, uint32_t *uses) {
     uses[a->value->id]++;
   else if (a->kind == ARG_LIST)
     for (size_t i = 0; i < a->list.count; i++)
-      if (a->list.at[i].kind == ARG_VALUE)
-        uses[a->list.at[i].value->id]++;
+      count_arg(&a->list.at[i], uses);
 }
 
 uint32_t *graph_count_uses(const struct graph *g, struct arena *a) {

@@ -55,10 +55,12 @@ enum arg_kind {
   ARG_FLOAT,
   ARG_BOOL,
   ARG_DTYPE,
-  ARG_STRING, // also memory formats, devices and layouts, as spelled
+  ARG_STRING, // also memory formats, devices, layouts and dictionaries, as spelled
+  ARG_GRAPH,  // a subgraph, for higher-order operators
   ARG_LIST
 };
 
+struct graph;
 struct arg {
   enum arg_kind kind;
   union {
@@ -68,6 +70,7 @@ struct arg {
     bool truth;
     enum dtype dtype;
     struct str string;
+    struct graph *graph; // on the arena and with the expressions of the graph around it
     struct {
       struct arg *at;
       size_t count;

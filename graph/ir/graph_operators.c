@@ -39,6 +39,7 @@ const char *operator_class_name(enum operator_class c) {
       [CLASS_ATTENTION] = "attention",
       [CLASS_POOL] = "pooling",
       [CLASS_MUTATE] = "write",
+      [CLASS_CONTROL] = "control flow",
       [CLASS_COMPOSED] = "composed of others",
   };
   return names[c];

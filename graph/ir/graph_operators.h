@@ -21,6 +21,7 @@ enum operator_class {
   CLASS_ATTENTION,
   CLASS_POOL,
   CLASS_MUTATE,
+  CLASS_CONTROL,
   CLASS_COMPOSED
 };
 
@@ -28,7 +29,7 @@ enum promotion { PROMOTE_SAME, PROMOTE_FLOAT, PROMOTE_BOOL, PROMOTE_FIRST, PROMO
 
 struct parameter {
   struct str name;
-  char type; // T N S i f b s d, as in graph_operators.def
+  char type; // T N S i f b s d G A, as in graph_operators.def
   bool is_optional, is_list, by_name, has_default;
   bool has_optional_elements; // of a list: T?[]
   struct str default_text;

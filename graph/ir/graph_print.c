@@ -2,13 +2,11 @@
 // Prints graphs in PyTorch's format with strides: `x = None` after the last use, results of tuples
 // by subscript, without arguments that equal their defaults.
 #include "base/map.h"
+#include "graph/ir/custom.h"
 #include "graph/ir/fx_names.h"
 #include "graph/ir/graph_operators.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 // ---- types ----
 
@@ -40,6 +38,8 @@ struct printer {
   uint32_t *uses;      // by value id
   size_t *last_use;    // by value id: 1 + index of the last statement with it
   bool *is_killed;     // by value id: has been set to None
+  VEC(const struct graph *) subgraphs;
+  VEC(const char *) subgraph_names;
 };
 
 // `wanted`, with a number appended if it is taken.
@@ -49,6 +49,25 @@ static const char *unique_name(struct printer *p, const char *wanted) {
     name = arena_printf(p->arena, "%s_%u", wanted && *wanted ? wanted : "value", k);
   map_put(p->arena, &p->taken, str_from(name), p);
   return name;
+}
+
+static const char *subgraph_name(struct printer *p, const struct graph *g) {
+  for (size_t i = 0; i < p->subgraphs.len; i++)
+    if (p->subgraphs.at[i] == g)
+      return p->subgraph_names.at[i];
+  UNREACHABLE();
+}
+
+static void name_subgraphs(struct printer *p, const struct arg *a) {
+  for (size_t i = 0; a->kind == ARG_LIST && i < a->list.count; i++)
+    name_subgraphs(p, &a->list.at[i]);
+  if (a->kind != ARG_GRAPH)
+    return;
+  for (size_t i = 0; i < p->subgraphs.len; i++)
+    if (p->subgraphs.at[i] == a->graph)
+      return;
+  vec_push(p->arena, &p->subgraphs, a->graph);
+  vec_push(p->arena, &p->subgraph_names, unique_name(p, a->graph->name));
 }
 
 static void choose_names(struct printer *p) {
@@ -66,6 +85,8 @@ static void choose_names(struct printer *p) {
     for (uint32_t k = 0; k < n->result_count; k++)
       if (n->results[k])
         p->names[n->results[k]->id] = unique_name(p, n->results[k]->name);
+    for (uint32_t k = 0; k < n->arg_count; k++)
+      name_subgraphs(p, &n->args[k]);
   }
 }
 
@@ -125,51 +146,16 @@ static void end_statement(struct printer *p, bool has_killed) {
 
 // ---- arguments ----
 
-// The shortest text that reads back as the same number, as Python writes it.
-static void print_real(double v, struct strbuf *out) {
-  char text[40], digits[24];
-  if (isnan(v) || isinf(v)) {
-    strbuf_puts(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
-    return;
-  }
-  int precision = 0;
-  do
-    snprintf(text, sizeof text, "%.*e", precision, v);
-  while (strtod(text, NULL) != v && ++precision < 17);
-  int exponent = atoi(strchr(text, 'e') + 1);
-  if (exponent < -4 || exponent >= 16) { // 1e-05, 1.5e+16
-    strbuf_puts(out, text);
-    return;
-  }
-  snprintf(digits, sizeof digits, "%.*f", precision > exponent ? precision - exponent : 0, v);
-  strbuf_printf(out, "%s%s", digits, strchr(digits, '.') ? "" : ".0");
-}
-
-static void print_word(struct str s, struct strbuf *out) {
-  if (str_starts(s, "torch.") || str_starts(s, "device(")) {
-    strbuf_put(out, s.ptr, s.len);
-    return;
-  }
-  strbuf_putc(out, '\'');
-  for (size_t i = 0; i < s.len; i++) {
-    uint8_t c = (uint8_t)s.ptr[i];
-    if (c < ' ')
-      strbuf_printf(out, "\\x%02x", c);
-    else
-      strbuf_printf(out, "%s%c", c == '\'' || c == '\\' ? "\\" : "", c);
-  }
-  strbuf_putc(out, '\'');
-}
-
 static void print_arg(struct printer *p, const struct arg *a) {
   switch (a->kind) {
   case ARG_NONE: strbuf_puts(p->out, "None"); break;
   case ARG_VALUE: strbuf_puts(p->out, p->names[a->value->id]); break;
   case ARG_INT: expr_print(a->number, p->out); break;
-  case ARG_FLOAT: print_real(a->real, p->out); break;
+  case ARG_FLOAT: fx_print_real(a->real, p->out); break;
   case ARG_BOOL: strbuf_puts(p->out, a->truth ? "True" : "False"); break;
   case ARG_DTYPE: strbuf_printf(p->out, "torch.%s", fx_dtype_long(a->dtype)); break;
-  case ARG_STRING: print_word(a->string, p->out); break;
+  case ARG_STRING: fx_print_word(a->string, p->out); break;
+  case ARG_GRAPH: strbuf_puts(p->out, subgraph_name(p, a->graph)); break;
   case ARG_LIST:
     strbuf_putc(p->out, '[');
     for (size_t i = 0; i < a->list.count; i++) {
@@ -196,7 +182,24 @@ static bool is_default(struct printer *p, const struct parameter *parameter, con
   return same;
 }
 
+// torch.ops.mylib.scale.default(x, 2.0), with all arguments.
+static void print_custom(struct printer *p, const struct node *n) {
+  const struct custom_operator *o = node_custom(n);
+  strbuf_printf(p->out, "torch.ops.%s(", o->name);
+  for (size_t i = 0; i < o->count; i++) {
+    strbuf_puts(p->out, i ? ", " : "");
+    if (o->parameters[i].by_name)
+      strbuf_printf(p->out, "%.*s = ", STR_ARG(o->parameters[i].name));
+    print_arg(p, &node_custom_args(n)[i]);
+  }
+  strbuf_putc(p->out, ')');
+}
+
 static void print_call(struct printer *p, const struct node *n) {
+  if (n->op == OP_CUSTOM) {
+    print_custom(p, n);
+    return;
+  }
   size_t count, shown = 0;
   const struct parameter *ps = operator_parameters(n->op, &count);
   bool is_omitted[OPERATOR_MAX_PARAMETERS], needed = false;
@@ -290,13 +293,14 @@ static void print_mutation(struct printer *p, size_t i) {
   end_statement(p, has_killed);
 }
 
-static void print_header(struct printer *p) {
+// `is_inner`: its sizes are those of the graph around it.
+static void print_header(struct printer *p, const char *name, bool is_inner) {
   const struct graph *g = p->g;
   strbuf_printf(p->out, "class %s(torch.nn.Module):\n    def forward(self",
-                g->name ? g->name : "GraphModule");
-  for (size_t i = 0; i < g->symbols.len; i++) {
-    const char *name = g->symbols.at[i]->symbol->name;
-    strbuf_printf(p->out, ", %s: \"Sym(%s)\"", name, name);
+                name ? name : "GraphModule");
+  for (size_t i = 0; !is_inner && i < g->symbols.len; i++) {
+    const char *symbol = g->symbols.at[i]->symbol->name;
+    strbuf_printf(p->out, ", %s: \"Sym(%s)\"", symbol, symbol);
   }
   for (size_t i = 0; i < g->inputs.len; i++) {
     strbuf_printf(p->out, ", %s: ", p->names[g->inputs.at[i]->id]);
@@ -333,6 +337,44 @@ static void print_ranges(struct printer *p) {
   strbuf_puts(p->out, has_begun ? "}\n" : "");
 }
 
+// ---- graphs ----
+
+static void print_graph(struct arena *a, const struct graph *g, const char *name, bool is_inner,
+                        struct strbuf *out);
+
+// Classes beneath the function, one level further in.
+static void print_subgraphs(struct printer *p) {
+  for (size_t i = 0; i < p->subgraphs.len; i++) {
+    struct strbuf text = {.arena = p->arena};
+    print_graph(p->arena, p->subgraphs.at[i], p->subgraph_names.at[i], true, &text);
+    struct str rest = {text.ptr, text.len}, line;
+    strbuf_putc(p->out, '\n');
+    while (rest.len) {
+      rest = str_split(rest, '\n', &line);
+      strbuf_printf(p->out, line.len ? "    %.*s\n" : "%.*s\n", STR_ARG(line));
+    }
+    strbuf_finish(&text);
+  }
+}
+
+static void print_graph(struct arena *a, const struct graph *g, const char *name, bool is_inner,
+                        struct strbuf *out) {
+  struct printer p = {.g = g, .out = out, .arena = a};
+  choose_names(&p);
+  find_last_uses(&p);
+  print_header(&p, name, is_inner);
+  for (size_t i = 0; i < p.subgraphs.len; i++)
+    strbuf_printf(out, "        %s = self.%s\n", p.subgraph_names.at[i], p.subgraph_names.at[i]);
+  for (size_t i = 0; i < g->nodes.len; i++)
+    print_node(&p, i);
+  for (size_t i = 0; i < g->mutations.len; i++)
+    print_mutation(&p, i);
+  print_return(&p);
+  print_subgraphs(&p);
+  if (!is_inner)
+    print_ranges(&p);
+}
+
 void graph_print(const struct graph *g, struct strbuf *out) {
   struct arena *scratch = arena_create();
   if (!scratch) {
@@ -346,15 +388,6 @@ void graph_print(const struct graph *g, struct strbuf *out) {
     return;
   }
   arena_set_oom(scratch, &on_oom);
-  struct printer p = {.g = g, .out = out, .arena = scratch};
-  choose_names(&p);
-  find_last_uses(&p);
-  print_header(&p);
-  for (size_t i = 0; i < g->nodes.len; i++)
-    print_node(&p, i);
-  for (size_t i = 0; i < g->mutations.len; i++)
-    print_mutation(&p, i);
-  print_return(&p);
-  print_ranges(&p);
+  print_graph(scratch, g, g->name, false, out);
   arena_destroy(scratch);
 }

@@ -30,6 +30,8 @@ static bool is_made(struct check *c, const struct value *v, struct span at) {
 static bool check_arg(struct check *c, const struct arg *a, struct span at) {
   if (a->kind == ARG_VALUE)
     return is_made(c, a->value, at);
+  if (a->kind == ARG_GRAPH)
+    return graph_verify(a->graph);
   bool ok = true;
   if (a->kind == ARG_LIST)
     for (size_t i = 0; i < a->list.count && ok; i++)

@@ -23,6 +23,10 @@ static bool lower(struct builder *b, const struct node *n) {
   case OP_CONVOLUTION_GRAD_INPUT:
   case OP_CONVOLUTION_GRAD_WEIGHT: return loops_lower_convolution(b, n);
   case OP_TILE_ATTENTION: return loops_lower_attention(b, n);
+  case OP_COND:
+  case OP_WHILE_LOOP:
+  case OP_SCAN:
+  case OP_CUSTOM: return loops_lower_call(b, n);
   default: break;
   }
   switch (operator_row(n->op)->class) {

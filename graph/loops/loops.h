@@ -76,8 +76,9 @@ enum stage_kind {
   STAGE_SCAN,    // inclusive, along the one reduced axis, which `out` has too
   STAGE_SCATTER, // writes or adds at loaded indices, into a buffer that a preceding map has filled
   STAGE_PRODUCT, // out[batch, m, n] = sum over k of a * b; axes are exactly batch, m, n; reduced: k
-  STAGE_ATTENTION // axes batch, m (queries), n (columns of the values); from fusion or from
-                  // tile.attention
+  STAGE_ATTENTION, // axes batch, m (queries), n (columns of the values); from fusion or from
+                   // tile.attention
+  STAGE_CALL       // no axes
 };
 
 enum reduce_op {
@@ -105,6 +106,15 @@ struct attention {
   const struct expr *lse_offset;  // over batch, query
 };
 
+// A node that is no loop nest: it reads whole operands and writes whole results, in row-major
+// order.
+struct call {
+  const struct node *node;
+  size_t operand_count;
+  const struct scalar **operands; // loads of element 0, in the order of the node's tensors
+  struct buffer **results;        // by result; NULL: not used
+};
+
 struct stage {
   enum stage_kind kind;
   uint32_t id;
@@ -117,7 +127,8 @@ struct stage {
   bool accumulates;               // scatter: atomic add
   const struct scalar *predicate; // scatter: only where it holds; NULL: everywhere
   struct attention *attention;
-  struct buffer *out;
+  struct call *call;
+  struct buffer *out;        // of a call: the first result
   const struct expr *offset; // into `out`, over axes (scans: and the reduced axis)
   struct span span;
   VEC(const char *) origins; // operators it came from ("softmax", "add"), in order

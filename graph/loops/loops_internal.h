@@ -179,6 +179,7 @@ bool loops_lower_scan(struct builder *b, const struct node *n);
 bool loops_lower_product(struct builder *b, const struct node *n);
 bool loops_lower_convolution(struct builder *b, const struct node *n);
 bool loops_lower_attention(struct builder *b, const struct node *n);
+bool loops_lower_call(struct builder *b, const struct node *n);
 
 // The geometry of advanced indexing, for INDEX and INDEX_PUT.
 struct indexing {

@@ -262,6 +262,7 @@ static bool run_stage(struct execution *x) {
   case STAGE_SCAN: run_reduction(x); return true;
   case STAGE_PRODUCT: return run_product(x);
   case STAGE_ATTENTION: return run_attention(x);
+  case STAGE_CALL: return false; // its subgraphs are no loops
   default: run_map(x); return true;
   }
 }

@@ -43,6 +43,13 @@ static void print_attention(const struct attention *a, struct strbuf *out) {
   strbuf_putc(out, ']');
 }
 
+static void print_call(const struct call *c, struct strbuf *out) {
+  strbuf_printf(out, "%s(", c->node->name);
+  for (size_t i = 0; i < c->operand_count; i++)
+    strbuf_printf(out, "%s%s", i ? ", " : "", c->operands[i]->buffer->name);
+  strbuf_putc(out, ')');
+}
+
 static void print_value(const struct stage *s, struct strbuf *out) {
   switch (s->kind) {
   case STAGE_REDUCE:
@@ -58,6 +65,7 @@ static void print_value(const struct stage *s, struct strbuf *out) {
     print_pair("; with ", s->b, out);
     return;
   case STAGE_ATTENTION: print_attention(s->attention, out); return;
+  case STAGE_CALL: print_call(s->call, out); return;
   case STAGE_MAP:
   case STAGE_SCATTER: scalar_print(s->body, out); return;
   }

@@ -109,6 +109,19 @@ static void note_reads(const struct scalar *v, bool *is_read) {
     scalar_loads(v, note_read, is_read);
 }
 
+// Has the stage a result besides `out` that is needed?
+static bool has_needed_result(const struct stage *s, uint32_t results, const bool *is_read) {
+  const struct attention *a = s->attention;
+  if (a && a->lse && (a->lse->role != BUFFER_TEMP || is_read[a->lse->id]))
+    return true;
+  for (uint32_t i = 0; s->call && i < results; i++) {
+    const struct buffer *r = s->call->results[i];
+    if (r && (r->role != BUFFER_TEMP || is_read[r->id]))
+      return true;
+  }
+  return false;
+}
+
 void loops_drop_unread(struct builder *b) {
   struct loops *l = b->l;
   bool *is_read = arena_array(b->arena, bool, l->buffers.len + 1);
@@ -116,8 +129,9 @@ void loops_drop_unread(struct builder *b) {
   for (size_t i = l->stages.len; i-- > 0;) {
     struct stage *s = l->stages.at[i];
     const struct attention *a = s->attention;
+    uint32_t results = s->call ? s->call->node->result_count : 0;
     if (s->out->role == BUFFER_TEMP && !is_read[s->out->id] &&
-        !(a && a->lse && (a->lse->role != BUFFER_TEMP || is_read[a->lse->id])))
+        !has_needed_result(s, results, is_read))
       continue;
     note_reads(s->body, is_read);
     note_reads(s->a, is_read);
@@ -127,6 +141,8 @@ void loops_drop_unread(struct builder *b) {
     note_reads(a ? a->k : NULL, is_read);
     note_reads(a ? a->v : NULL, is_read);
     note_reads(a ? a->score : NULL, is_read);
+    for (size_t k = 0; s->call && k < s->call->operand_count; k++)
+      note_reads(s->call->operands[k], is_read);
     if (s->kind == STAGE_SCATTER) // the buffer filled by the map before it, and the indices
       note_reads(scalar_load(b->s, s->out, s->offset), is_read);
     l->stages.at[--kept] = s;

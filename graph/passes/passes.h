@@ -19,6 +19,10 @@ struct graph *graph_decompose(struct graph *g, bool keeps_attention);
 // Repeats until nothing changes.
 struct graph *graph_simplify(struct graph *g);
 
+// The subgraph for a program of its own: inputs and outputs in row-major order
+// (graph/passes/subgraph_dense.c).
+struct graph *subgraph_make_dense(struct graph *sub);
+
 // ---- rewriting (graph/passes/rewrite.c) ----
 struct rewrite {
   struct graph *from, *to;

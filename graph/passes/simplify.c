@@ -26,6 +26,7 @@ static uint64_t hash_args(uint64_t h, const struct arg *args, size_t count) {
       break;
     case ARG_BOOL: h = mix(h, a->truth); break;
     case ARG_DTYPE: h = mix(h, a->dtype); break;
+    case ARG_GRAPH: h = mix(h, (uintptr_t)a->graph); break;
     case ARG_LIST: h = hash_args(mix(h, a->list.count), a->list.at, a->list.count); break;
     default: break;
     }
@@ -57,6 +58,10 @@ static bool same_args(const struct arg *a, const struct arg *b, size_t count) {
       break;
     case ARG_DTYPE:
       if (a[i].dtype != b[i].dtype)
+        return false;
+      break;
+    case ARG_GRAPH:
+      if (a[i].graph != b[i].graph)
         return false;
       break;
     case ARG_STRING:

@@ -11,6 +11,7 @@ bool plan_region(struct program *p, const struct region *r, const struct program
   case REGION_SCAN: return plan_scan(p, r, o);
   case REGION_PRODUCT: return plan_product(p, r, o);
   case REGION_ATTENTION: return plan_attention(p, r, o);
+  case REGION_CALL: return plan_call(p, r);
   }
   UNREACHABLE();
 }

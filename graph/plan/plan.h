@@ -27,7 +27,7 @@ struct region_parts {
 struct region_parts region_parts_of(struct program *p, const struct region *r);
 
 // ---- kernels ----
-enum kernel_kind { KERNEL_MAP, KERNEL_ROWS, KERNEL_SCAN, KERNEL_PRODUCT, KERNEL_ATTENTION };
+enum kernel_kind { KERNEL_MAP, KERNEL_ROWS, KERNEL_SCAN, KERNEL_PRODUCT, KERNEL_ATTENTION, KERNEL_CALL };
 
 // A load or a store, in program order.
 struct kernel_access {
@@ -53,6 +53,7 @@ struct kernel_plan {
     const struct scan_plan *scan;
     const struct product_kernel *product;
     const struct attention_plan *attention;
+    const struct call *call; // no kernel: the launch runs programs
   };
   struct buffer *clears; // zero-filled before; NULL: none
   // Last-block reduction: the last program of its group to finish also runs this kernel's body
@@ -151,5 +152,6 @@ bool plan_row_column(struct program *p, const struct region *r, const struct pro
 bool plan_scan(struct program *p, const struct region *r, const struct program_options *o);
 bool plan_product(struct program *p, const struct region *r, const struct program_options *o);
 bool plan_attention(struct program *p, const struct region *r, const struct program_options *o);
+bool plan_call(struct program *p, const struct region *r);
 
 #endif

@@ -30,6 +30,7 @@ struct graph_kernel {
   uint32_t num_warps, num_stages;
   bool is_alone; // a program fills a multiprocessor
   struct kernel_sums sums;
+  bool is_given;     // the source of a custom operator, which stays as it is
   const char *space; // of configurations for --max-autotune, in the syntax of --space; NULL:
                      // nothing to tune
 };
@@ -53,7 +54,9 @@ struct launch_reuse {
 };
 
 struct launch {
-  struct graph_kernel *kernel;
+  struct graph_kernel *kernel; // NULL: it runs `call`
+  const struct call *call;
+  struct program *bodies[2]; // of a call: the programs of its subgraphs, in order
   VEC(struct launch_arg) args;
   // Programs along x, y, z: expressions of the graph's symbols and the symbols of the kernel's
   // constants; and the same with the constants' values.
@@ -108,6 +111,7 @@ struct program {
   // Kernels are compiled and launched with launch_pdl (base/kernel_info.h), except behind work that
   // is no kernel of this run.
   bool launch_pdl;
+  const char *prefix; // of its kernels in a pack, if it is a subgraph's; NULL: none
   const struct expr *arena_bytes;
   const struct expr *eager_bytes; // peak of temporaries in eager execution, one result per operator
 };
@@ -137,6 +141,12 @@ const struct expr *grid_value(struct exprs *x, const struct expr *rule,
 // The launch's grid in the syntax of --grid, by parameter names. NULL: it depends on other values.
 const char *launch_grid_text(struct arena *a, struct exprs *x, const struct launch *l);
 
+// Launches that run programs of subgraphs: does the host decide which, or how often, by results of
+// earlier launches? Such a program cannot be recorded.
+bool program_decides_on_host(const struct program *p);
+bool program_has_calls(const struct program *p);
+// Of the program and of the programs of its subgraphs.
+size_t program_kernel_count(const struct program *p);
 // Merges kernels with equal sources.
 void program_share_kernels(struct program *p);
 // Keeps the launched kernels, numbered and named in launch order.

@@ -87,11 +87,54 @@ const char *launch_grid_text(struct arena *a, struct exprs *x, const struct laun
 
 // ---- all kernels of a program ----
 
+// Kernels with equal keys are the same: constants are defaults in sources, but not in given ones.
+static const char *key_of(struct arena *a, const struct graph_kernel *k) {
+  struct strbuf key = {.arena = a};
+  if (!k->is_given)
+    return k->source;
+  strbuf_printf(&key, "%s\n%s", k->source, k->name);
+  for (size_t i = 0; i < k->constants.len; i++)
+    strbuf_printf(&key, "\n%s=%s", k->constants.at[i].name, k->constants.at[i].value);
+  const char *text = arena_strdup(a, strbuf_cstr(&key));
+  strbuf_finish(&key);
+  return text;
+}
+
+bool program_has_calls(const struct program *p) {
+  for (size_t i = 0; i < p->launches.len; i++)
+    if (p->launches.at[i].call)
+      return true;
+  return false;
+}
+
+size_t program_kernel_count(const struct program *p) {
+  size_t count = p->kernels.len;
+  for (size_t i = 0; i < p->launches.len; i++)
+    for (size_t k = 0; k < COUNT_OF(p->launches.at[i].bodies); k++)
+      if (p->launches.at[i].bodies[k])
+        count += program_kernel_count(p->launches.at[i].bodies[k]);
+  return count;
+}
+
+bool program_decides_on_host(const struct program *p) {
+  for (size_t i = 0; i < p->launches.len; i++) {
+    const struct launch *l = &p->launches.at[i];
+    if (l->call && l->call->node->op != OP_SCAN)
+      return true;
+    for (size_t k = 0; k < COUNT_OF(l->bodies); k++)
+      if (l->bodies[k] && program_decides_on_host(l->bodies[k]))
+        return true;
+  }
+  return false;
+}
+
 void program_share_kernels(struct program *p) {
   struct map seen = {0};
   for (size_t i = 0; i < p->launches.len; i++) {
     struct launch *l = &p->launches.at[i];
-    struct str source = str_from(l->kernel->source);
+    if (!l->kernel)
+      continue;
+    struct str source = str_from(key_of(p->arena, l->kernel));
     struct graph_kernel *k = map_get(&seen, source);
     if (k)
       l->kernel = k;
@@ -123,10 +166,11 @@ void program_name_kernels(struct program *p) {
     p->kernels.at[i]->id = UINT32_MAX;
   for (size_t i = 0; i < p->launches.len; i++) {
     struct graph_kernel *k = p->launches.at[i].kernel;
-    if (k->id != UINT32_MAX)
+    if (!k || k->id != UINT32_MAX)
       continue;
     k->id = (uint32_t)kept;
-    name_kernel(p, &names, &last, k);
+    if (!k->is_given)
+      name_kernel(p, &names, &last, k);
     p->kernels.at[kept++] = k;
   }
   p->kernels.len = kept;

@@ -44,7 +44,7 @@ static void print_args(const struct launch *l, struct strbuf *out) {
 
 static void print_launch(const struct launch *l, size_t index, const struct peak *peak,
                          struct strbuf *out) {
-  strbuf_printf(out, "%4zu  %s[", index, l->kernel->name);
+  strbuf_printf(out, "%4zu  %s[", index, l->kernel ? l->kernel->name : l->call->node->name);
   for (int d = 0; d < 3; d++) {
     if (!l->grid[d] || (d > 0 && expr_is(l->grid[d], 1)))
       continue;
@@ -82,7 +82,7 @@ static void print_placements(const struct program *p, struct strbuf *out) {
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out) {
   const struct peak *peak = peak_of(target);
   double bound = 0;
-  strbuf_printf(out, "%s: %zu kernels, %zu launches", p->graph->name, p->kernels.len,
+  strbuf_printf(out, "%s: %zu kernels, %zu launches", p->graph->name, program_kernel_count(p),
                 p->launches.len);
   if (p->copies.len)
     strbuf_printf(out, ", %zu copies", p->copies.len);
@@ -107,12 +107,27 @@ void program_print_plan(const struct program *p, const char *target, struct strb
   expr_print(p->eager_bytes, out);
   strbuf_puts(out, " bytes\n");
   print_placements(p, out);
+  for (size_t i = 0; i < p->launches.len; i++)
+    for (size_t k = 0; k < COUNT_OF(p->launches.at[i].bodies); k++)
+      if (p->launches.at[i].bodies[k]) {
+        strbuf_printf(out, "\nin launch %zu, ", i);
+        program_print_plan(p->launches.at[i].bodies[k], target, out);
+      }
   if (peak)
     strbuf_printf(out, "lower bound of all: %.4f ms\n", 1e3 * bound);
 }
 
+static void print_sources(const struct program *p, size_t *count, struct strbuf *out) {
+  for (size_t i = 0; i < p->kernels.len; i++)
+    strbuf_printf(out, "%s%s", (*count)++ ? "\n\n" : "", p->kernels.at[i]->source);
+  for (size_t i = 0; i < p->launches.len; i++)
+    for (size_t k = 0; k < COUNT_OF(p->launches.at[i].bodies); k++)
+      if (p->launches.at[i].bodies[k])
+        print_sources(p->launches.at[i].bodies[k], count, out);
+}
+
 // Kernels would repeat their imports: sources with equal beginnings share them.
 void program_print_tile(const struct program *p, struct strbuf *out) {
-  for (size_t i = 0; i < p->kernels.len; i++)
-    strbuf_printf(out, "%s%s", i ? "\n\n" : "", p->kernels.at[i]->source);
+  size_t count = 0;
+  print_sources(p, &count, out);
 }

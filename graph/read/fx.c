@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the text of a graph: the class, the parameters of `forward`, one statement a line, the
-// return. A statement with an error is skipped and its name is marked, so that one mistake gives
-// one message.
+// return; subgraphs where they are used. A statement with an error is skipped and its name is
+// marked, so that one mistake gives one message.
 #include "graph/read/fx.h"
 
 #include "graph/read/fx_reader.h"
 
 #include <stdio.h>
+
+// Recursion is the algorithm: a statement may name a subgraph, which is read there.
+static struct graph *read_subgraph(struct reader *r, size_t class);
 
 // ---- statements ----
 
@@ -49,6 +52,18 @@ static bool statement_end(struct reader *r) {
   return fx_unexpected(r, "expected the end of the line");
 }
 
+// At `self.NAME`, a subgraph.
+static bool use_subgraph(struct reader *r, struct binding *ret) {
+  size_t class = fx_class_of(r, r->pos);
+  struct graph *g = ptrmap_get(&r->subgraphs, &r->at[class]);
+  if (!g && !(g = read_subgraph(r, class)))
+    return r->failed = true, false;
+  ptrmap_put(r->arena, &r->subgraphs, &r->at[class], g);
+  *ret = (struct binding){.kind = BOUND_GRAPH, .graph = g, .span = fx_span(r, r->pos, r->pos + 3)};
+  r->pos += 3;
+  return true;
+}
+
 static struct binding of_arg(struct reader *r, const struct arg *a) {
   switch (a->kind) {
   case ARG_VALUE: return (struct binding){.kind = BOUND_VALUE, .value = a->value};
@@ -56,6 +71,7 @@ static struct binding of_arg(struct reader *r, const struct arg *a) {
   case ARG_FLOAT:
   case ARG_BOOL:
     return (struct binding){.kind = BOUND_NUMBER, .number = *a, .depth = r->number_depth};
+  case ARG_GRAPH: return (struct binding){.kind = BOUND_GRAPH, .graph = a->graph};
   default: return (struct binding){.kind = BOUND_NONE};
   }
 }
@@ -74,6 +90,8 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
       ret->tuple->name = arena_strndup(r->arena, text.ptr, text.len);
     return true;
   }
+  if (fx_class_of(r, first))
+    return use_subgraph(r, ret);
   if (fx_peek(r) == TOK_NAME && fx_peek_behind(r) == TOK_DOT && str_is(fx_text(r, first), "self"))
     return fx_use_attribute(r, ret);
   if (fx_peek(r) == TOK_NAME &&
@@ -139,7 +157,12 @@ static bool assignment(struct reader *r, size_t name) {
   bool is_plain = b.kind == BOUND_VALUE || b.kind == BOUND_NUMBER;
   if (quoted && is_plain && !r->is_poisoned) {
     r->pos = quoted;
-    if (!fx_annotation(r, &an))
+    bool at_run_time = fx_at_run_time_number(r);
+    if (at_run_time && b.kind == BOUND_VALUE && b.value->rank == 0)
+      fx_note_real(r, b.value);
+    if (at_run_time)
+      has_annotation = false; // the size has no name here
+    else if (!fx_annotation(r, &an))
       return false;
     r->pos = behind;
   }
@@ -239,7 +262,7 @@ static bool read_return(struct reader *r) {
 // ---- the class ----
 
 static bool body(struct reader *r) {
-  if (!fx_attributes(r))
+  if (!fx_find_classes(r) || !fx_attributes(r))
     return false;
   while (fx_peek(r) != TOK_RETURN) {
     enum token_kind k = fx_peek(r);
@@ -284,6 +307,40 @@ static bool class_line(struct reader *r) {
   return fx_expect(r, TOK_COLON) && fx_expect(r, TOK_NEWLINE) && fx_expect(r, TOK_INDENT);
 }
 
+// The graph of the class at token `class`, its name; NULL after an error. Unknown operators and
+// sizes are those of the whole text.
+static struct graph *read_subgraph(struct reader *r, size_t class) {
+  unsigned errors = diag_error_count(r->diag);
+  struct reader child = {.arena = r->arena,
+                         .diag = r->diag,
+                         .source = r->source,
+                         .at = r->at,
+                         .pos = class,
+                         .ranges = r->ranges,
+                         .symbols = r->symbols,
+                         .unknown_names = r->unknown_names,
+                         .level = r->level + 1};
+  if (child.level > FX_MAX_GRAPHS) {
+    fx_error(r, fx_span(r, class, class + 1), E0902, "graphs nest more than %d levels deep",
+             FX_MAX_GRAPHS);
+    return NULL;
+  }
+  child.unknown.at = r->unknown.at, child.unknown.len = r->unknown.len;
+  child.unknown.cap = r->unknown.cap;
+  child.g = graph_create(r->arena, r->diag, r->g->exprs, "graph");
+  child.g->device = r->g->device;
+  for (size_t i = 0; i < r->g->symbols.len; i++)
+    vec_push(r->arena, &child.g->symbols, r->g->symbols.at[i]);
+  bool ok = class_line(&child) && function(&child);
+  r->unknown.at = child.unknown.at, r->unknown.len = child.unknown.len;
+  r->unknown.cap = child.unknown.cap;
+  r->unknown_names = child.unknown_names;
+  r->symbols = child.symbols;
+  if (!ok || diag_error_count(r->diag) > errors || !fx_check_subgraph(r, &child))
+    return NULL;
+  return child.g;
+}
+
 static bool module(struct reader *r) {
   while (fx_peek(r) == TOK_IMPORT || fx_peek(r) == TOK_FROM)
     skip_line(r);
@@ -296,6 +353,7 @@ static bool module(struct reader *r) {
     return false;
   if (!function(r))
     return false;
+  fx_skip_classes(r);
   while (fx_accept(r, TOK_DEDENT))
     continue;
   if (is_exported) // the signature and range constraints follow
@@ -306,31 +364,13 @@ static bool module(struct reader *r) {
     return true;
   r->failed = false;
   if (fx_peek(r) == TOK_CLASS || fx_peek(r) == TOK_DEF) {
-    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "a nested graph, or a second one");
+    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "a second graph");
     return false;
   }
   return fx_unexpected(r, "expected the end of the text");
 }
 
-// ---- terminal escapes ----
-
-// The text without ANSI colour escapes.
-static const struct source *without_colours(struct arena *a, const struct source *s) {
-  if (!memchr(s->text.ptr, '\033', s->text.len))
-    return s;
-  char *out = arena_array(a, char, s->text.len + 1);
-  size_t len = 0;
-  for (size_t i = 0; i < s->text.len; i++) {
-    const char *p = s->text.ptr + i;
-    if (p[0] != '\033' || i + 1 == s->text.len || p[1] != '[') {
-      out[len++] = *p;
-      continue;
-    }
-    for (i += 2; i < s->text.len && !(s->text.ptr[i] >= '@' && s->text.ptr[i] <= '~'); i++)
-      continue;
-  }
-  return source_create(a, s->name, (struct str){out, len});
-}
+// ---- the text ----
 
 struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag,
                             const struct source *source) {
@@ -341,7 +381,7 @@ struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag,
                SOURCE_MAX_BYTES >> 20);
     return NULL;
   }
-  struct reader r = {.arena = a, .diag = diag, .source = without_colours(a, source)};
+  struct reader r = {.arena = a, .diag = diag, .source = fx_without_colours(a, source)};
   if (!lexer_run(a, diag, r.source, &tokens))
     return NULL;
   r.at = tokens.at;

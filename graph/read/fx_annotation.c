@@ -14,11 +14,12 @@ static enum token_kind mark(char c, char next, uint32_t *ret_len) {
   static const struct {
     const char *text;
     enum token_kind kind;
-  } marks[] = {{"//", TOK_DOUBLE_SLASH}, {"**", TOK_DOUBLE_STAR}, {"[", TOK_LBRACKET},
-               {"]", TOK_RBRACKET},      {"(", TOK_LPAREN},       {")", TOK_RPAREN},
-               {",", TOK_COMMA},         {":", TOK_COLON},        {"+", TOK_PLUS},
-               {"-", TOK_MINUS},         {"*", TOK_STAR},         {"/", TOK_SLASH},
-               {"%", TOK_PERCENT},       {".", TOK_DOT}};
+  } marks[] = {
+      {"//", TOK_DOUBLE_SLASH}, {"**", TOK_DOUBLE_STAR}, {"<=", TOK_LE},     {">=", TOK_GE},
+      {"==", TOK_EQ},           {"!=", TOK_NE},          {"<", TOK_LT},      {">", TOK_GT},
+      {"[", TOK_LBRACKET},      {"]", TOK_RBRACKET},     {"(", TOK_LPAREN},  {")", TOK_RPAREN},
+      {",", TOK_COMMA},         {":", TOK_COLON},        {"+", TOK_PLUS},    {"-", TOK_MINUS},
+      {"*", TOK_STAR},          {"/", TOK_SLASH},        {"%", TOK_PERCENT}, {".", TOK_DOT}};
   for (size_t i = 0; i < COUNT_OF(marks); i++)
     if (marks[i].text[0] == c && (!marks[i].text[1] || marks[i].text[1] == next)) {
       *ret_len = (uint32_t)strlen(marks[i].text);

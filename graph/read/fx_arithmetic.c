@@ -33,7 +33,7 @@ bool fx_is_real(const struct reader *r, const struct value *v) {
   return ptrmap_get(&r->reals, v) != NULL;
 }
 
-static bool is_number(const struct reader *r, const struct arg *a) {
+bool fx_is_number(const struct reader *r, const struct arg *a) {
   return a->kind == ARG_INT || a->kind == ARG_FLOAT ||
          (a->kind == ARG_VALUE && fx_is_real(r, a->value));
 }
@@ -64,19 +64,33 @@ static bool apply(struct reader *r, struct span at, enum operator_id op, const s
   return true;
 }
 
-static bool as_real(struct reader *r, struct span at, struct arg *a) {
-  const struct arg args[] = {*a, ARG_D(DTYPE_F64)};
+// `t`: the dtype of a number that is no tensor yet.
+static bool as_real(struct reader *r, struct span at, enum dtype t, struct arg *a) {
+  const struct arg args[] = {*a, ARG_D(t)};
   return a->kind == ARG_VALUE || apply(r, at, OP_SCALAR_TENSOR, args, COUNT_OF(args), a);
 }
 
 // Annotations of floats are not checked.
 static bool unknown_real(struct arg *ret) { return *ret = ARG_F((double)NAN), true; }
 
+static bool is_integer(const struct arg *a) {
+  return a->kind == ARG_INT || (a->kind == ARG_VALUE && !dtype_is_float(a->value->dtype));
+}
+
+static bool apply_to_both(struct reader *r, struct span at, enum operator_id op,
+                          const struct arg *b, struct arg *a) {
+  enum dtype t = is_integer(a) && is_integer(b) ? DTYPE_I64 : DTYPE_F64;
+  struct arg args[2] = {*a, *b};
+  return as_real(r, at, t, &args[0]) && as_real(r, at, t, &args[1]) && apply(r, at, op, args, 2, a);
+}
+
 static bool combine_real(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
                          struct arg *a) {
   enum operator_id id;
   double x = 0, y = 0;
   bool known = real_of(a, &x) && real_of(b, &y);
+  if ((op == TOK_DOUBLE_SLASH || op == TOK_PERCENT) && is_integer(a) && is_integer(b))
+    return apply_to_both(r, at, op == TOK_PERCENT ? OP_REMAINDER_TENSOR : OP_FLOOR_DIVIDE, b, a);
   switch (op) {
   case TOK_PLUS: x += y, id = OP_ADD_TENSOR; break;
   case TOK_MINUS: x -= y, id = OP_SUB_TENSOR; break;
@@ -88,8 +102,7 @@ static bool combine_real(struct reader *r, enum token_kind op, struct span at, c
     return *a = ARG_F(x), true;
   if (r->in_annotation)
     return unknown_real(a);
-  struct arg args[2] = {*a, *b};
-  return as_real(r, at, &args[0]) && as_real(r, at, &args[1]) && apply(r, at, id, args, 2, a);
+  return apply_to_both(r, at, id, b, a);
 }
 
 // ---- operators ----
@@ -116,13 +129,44 @@ bool fx_combine(struct reader *r, enum token_kind op, struct span at, const stru
     return true;
   if (a->kind == ARG_INT && b->kind == ARG_INT && op != TOK_SLASH)
     return combine_integers(r, op, at, b->number, a);
-  if (is_number(r, a) && is_number(r, b))
+  if (fx_is_number(r, a) && fx_is_number(r, b))
     return combine_real(r, op, at, b, a);
   diag_help(
       fx_error(r, at, E1008, "`%s` of values that are not numbers", token_kind_text(op)),
       "operators on tensors are written as `torch.ops.aten.add.Tensor(a, b)`: export the graph at "
       "the level of ATen");
   return false;
+}
+
+// 1 if e > 0, else 0, for an integer e.
+static const struct expr *is_positive(struct exprs *x, const struct expr *e) {
+  return expr_max(x, expr_min(x, e, expr_const(x, 1)), expr_const(x, 0));
+}
+
+static const struct expr *compare_integers(struct exprs *x, enum token_kind op,
+                                           const struct expr *a, const struct expr *b) {
+  const struct expr *more = is_positive(x, expr_sub(x, a, b)),
+                    *less = is_positive(x, expr_sub(x, b, a)), *one = expr_const(x, 1);
+  switch (op) {
+  case TOK_GT: return more;
+  case TOK_LT: return less;
+  case TOK_GE: return expr_sub(x, one, less);
+  case TOK_LE: return expr_sub(x, one, more);
+  case TOK_NE: return expr_add(x, more, less);
+  default: return expr_sub(x, expr_sub(x, one, more), less);
+  }
+}
+
+bool fx_compare(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
+                struct arg *a) {
+  static const enum operator_id operators[] = {
+      [TOK_LT] = OP_LT_TENSOR, [TOK_GT] = OP_GT_TENSOR, [TOK_LE] = OP_LE_TENSOR,
+      [TOK_GE] = OP_GE_TENSOR, [TOK_EQ] = OP_EQ_TENSOR, [TOK_NE] = OP_NE_TENSOR};
+  if (a->kind == ARG_INT && b->kind == ARG_INT)
+    return keep(r, compare_integers(r->g->exprs, op, a->number, b->number), at, a);
+  if (r->in_annotation)
+    return unknown_real(a);
+  return apply_to_both(r, at, operators[op], b, a);
 }
 
 bool fx_power(struct reader *r, struct span at, const struct arg *exponent, struct arg *a) {
@@ -149,7 +193,7 @@ bool fx_negate(struct reader *r, struct span at, struct arg *a) {
     return keep(r, expr_muli(r->g->exprs, a->number, -1), at, a);
   if (r->is_poisoned)
     return true;
-  if (is_number(r, a))
+  if (fx_is_number(r, a))
     return apply(r, at, OP_NEG, a, 1, a);
   fx_error(r, at, E1008, "`-` of a value that is not a number");
   return false;
@@ -158,8 +202,8 @@ bool fx_negate(struct reader *r, struct span at, struct arg *a) {
 // ---- functions ----
 
 static const char *const whole_functions[] = {
-    "Max",      "Min",     "max",     "min",     "FloorDiv", "Mod",    "PythonMod",
-    "CleanDiv", "CeilDiv", "sym_max", "sym_min", "sym_int",  "sym_sum"};
+    "Max",     "Min",     "max",     "min",     "FloorDiv", "Mod", "PythonMod", "CleanDiv",
+    "CeilDiv", "sym_max", "sym_min", "sym_int", "sym_sum",  "Eq",  "Ne"};
 
 // Those of the second row appear in annotations only.
 static const char *const real_functions[] = {"sym_float",  "sym_sqrt",     "_sym_sqrt",
@@ -184,6 +228,8 @@ bool fx_is_number_function(struct str name) {
 static const struct expr *fold(struct reader *r, struct str f, const struct expr *a,
                                const struct expr *b) {
   struct exprs *x = r->g->exprs;
+  if (str_is(f, "Eq") || str_is(f, "Ne"))
+    return compare_integers(x, str_is(f, "Eq") ? TOK_EQ : TOK_NE, a, b);
   if (str_ends(f, "ax"))
     return expr_max(x, a, b);
   if (str_ends(f, "in"))
@@ -203,7 +249,7 @@ static bool apply_real_function(struct reader *r, struct str f, struct span at, 
   bool is_root = str_ends(f, "sqrt");
   if (real_of(&a, &x))
     return *ret = ARG_F(is_root ? sqrt(x) : x), true;
-  if (!as_real(r, at, &a))
+  if (!as_real(r, at, DTYPE_F64, &a))
     return false;
   *ret = a;
   return !is_root || apply(r, at, OP_SQRT, &a, 1, ret);
@@ -215,7 +261,7 @@ bool fx_apply_number_function(struct reader *r, struct str f, struct span at, co
     return *ret = (struct arg){0}, true;
   if (is_real_function(f) && r->in_annotation)
     return unknown_real(ret);
-  if (is_real_function(f) && count == 1 && is_number(r, in) && str_ends(f, "t"))
+  if (is_real_function(f) && count == 1 && fx_is_number(r, in) && str_ends(f, "t"))
     return apply_real_function(r, f, at, *in, ret);
   const struct expr *e =
       count && in[0].kind == ARG_INT && !is_real_function(f) ? in[0].number : NULL;

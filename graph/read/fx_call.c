@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses calls of operators: binds arguments to parameters, evaluates sizes of tensors, records
 // writes to inputs, reports unknown operators.
+#include "graph/ir/custom.h"
 #include "graph/read/fx_reader.h"
 
 #include <stdlib.h>
@@ -33,11 +34,7 @@ static bool operator_name(struct reader *r, struct str *ret, struct span *ret_at
   } while (fx_accept(r, TOK_DOT));
   *ret_at = fx_span(r, first, r->pos);
   *ret = (struct str){r->source->text.ptr + ret_at->begin, ret_at->end - ret_at->begin};
-  if (!str_starts(*ret, "higher_order."))
-    return true;
-  diag_help(fx_error(r, *ret_at, E1008, "`%.*s`: a nested graph", STR_ARG(*ret)),
-            "the reader takes one function of ATen operators");
-  return false;
+  return true;
 }
 
 // Also without the suffix ".default".
@@ -111,23 +108,26 @@ void fx_report_unknown(struct reader *r) {
   for (size_t i = 0; i < r->unknown.len && i < SHOWN && shown < NEAR; i++)
     shown += note_unknown_operator(d, &r->unknown.at[i]);
   diag_help(d, "docs/operators.md lists the operators; let PyTorch decompose others before the "
-               "graph is printed");
+               "graph is printed, or register them (tile/operator.h)");
 }
 
 // ---- arguments ----
 
+enum { CALL_MAX_ARGS = 256 };
+
 struct call {
   struct str name;
   struct span at;
+  const struct custom_operator *custom; // NULL: one of the table
   size_t count, by_name;
-  struct arg args[OPERATOR_MAX_PARAMETERS]; // positional ones, then keyword arguments
-  struct str names[OPERATOR_MAX_PARAMETERS];
-  struct span spans[OPERATOR_MAX_PARAMETERS];
+  struct arg args[CALL_MAX_ARGS]; // positional ones, then keyword arguments
+  struct str names[CALL_MAX_ARGS];
+  struct span spans[CALL_MAX_ARGS];
 };
 
 static bool argument(struct reader *r, struct call *c) {
   size_t first = r->pos, i = c->count;
-  if (i == OPERATOR_MAX_PARAMETERS) {
+  if (i == CALL_MAX_ARGS) {
     fx_error(r, fx_span(r, first, first + 1), E1003, "too many arguments for `%.*s`",
              STR_ARG(c->name));
     return false;
@@ -188,10 +188,9 @@ static bool put_named(struct reader *r, const struct call *c, size_t i, const st
 }
 
 // Fills one argument for each parameter, up to the last one given.
-static bool bind(struct reader *r, const struct call *c, enum operator_id op, struct arg *args,
-                 size_t *ret_count) {
-  size_t count, last = 0;
-  const struct parameter *ps = operator_parameters(op, &count);
+static bool bind(struct reader *r, const struct call *c, const struct parameter *ps, size_t count,
+                 struct arg *args, size_t *ret_count) {
+  size_t last = 0;
   bool given[OPERATOR_MAX_PARAMETERS] = {false};
   size_t positional = c->count - c->by_name;
   if (c->count > count) {
@@ -338,8 +337,10 @@ static bool note_results(struct reader *r, const struct node *n, struct span at)
 static bool append(struct reader *r, const struct call *c, enum operator_id op,
                    struct binding *ret) {
   struct arg args[OPERATOR_MAX_PARAMETERS] = {{0}};
-  size_t count = 0;
-  if (!bind(r, c, op, args, &count))
+  size_t count = 0, parameters = c->custom ? c->custom->count : 0;
+  const struct parameter *ps =
+      c->custom ? c->custom->parameters : operator_parameters(op, &parameters);
+  if (!bind(r, c, ps, parameters, args, &count))
     return false;
   if (op == OP_COPY_)
     return write_input(r, args, c->at, ret);
@@ -349,10 +350,11 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   }
   size_t first = r->g->nodes.len;
   uint32_t values = r->g->value_count;
-  struct node *n = graph_append(r->g, op, args, count, c->at);
+  struct node *n = c->custom ? graph_append_custom(r->g, c->custom, args, count, c->at)
+                             : graph_append(r->g, op, args, count, c->at);
   if (!n)
     return r->failed = true, false;
-  bool is_tuple = operator_row(op)->results != 1;
+  bool is_tuple = (c->custom ? c->custom->results : operator_row(op)->results) != 1;
   if (!is_tuple && n->results[0]->id < values) { // composed of nothing: the result has its own name
     const struct arg whole = ARG_V(n->results[0]);
     n->results[0] = graph_apply(r->g, OP_ALIAS, &whole, 1, c->at);
@@ -372,13 +374,17 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
 }
 
 bool fx_call(struct reader *r, struct binding *ret) {
-  struct call c = {.count = 0};
+  struct call c;
   enum operator_id op = OPERATOR_COUNT;
+  c.count = c.by_name = 0;
   *ret = (struct binding){.kind = BOUND_WRONG};
   if (!operator_name(r, &c.name, &c.at))
     return false;
   enum special special = special_of(c.name);
-  if (special == SPECIAL_NONE && !find_operator(r, c.name, &op)) {
+  c.custom = custom_find(c.name);
+  if (c.custom)
+    op = OP_CUSTOM;
+  else if (special == SPECIAL_NONE && !find_operator(r, c.name, &op)) {
     note_unknown(r, c.name, c.at);
     return fx_skip_brackets(r);
   }
@@ -386,6 +392,14 @@ bool fx_call(struct reader *r, struct binding *ret) {
     return false;
   if (r->is_poisoned)
     return true;
+  if (special == SPECIAL_NONE && str_starts(c.name, "higher_order.")) {
+    if (!c.by_name)
+      fx_gather_operands(r, op, c.args, &c.count);
+    if (op == OP_COND && c.count && !fx_predicate(r, c.at, &c.args[0]))
+      return false;
+    if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, c.args, c.count))
+      return false;
+  }
   if (special == SPECIAL_NOTHING)
     return *ret = (struct binding){.kind = BOUND_NONE}, true;
   bool ok = special != SPECIAL_NONE ? ask_tensor(r, &c, special, ret) : append(r, &c, op, ret);

@@ -56,11 +56,19 @@ static bool parameter(struct reader *r) {
               "inputs are written as `x: \"f32[2, 3]\"`, sizes as `s0: \"Sym(s0)\"`");
     return false;
   }
-  bool ok = fx_annotation(r, &an);
+  bool at_run_time = r->level > 0 && fx_at_run_time_number(r), ok = true;
+  if (at_run_time) {
+    an = (struct annotation){.dtype = DTYPE_I64, .span = fx_span(r, r->pos, r->pos + 1)};
+    r->pos++;
+  } else {
+    ok = fx_annotation(r, &an);
+  }
   if (ok && an.is_number)
     b = (struct binding){.kind = BOUND_NUMBER, .number = an.number, .depth = an.depth};
   else if (ok)
     ok = add_input(r, token, &an, &b);
+  if (ok && at_run_time)
+    fx_note_real(r, b.value);
   fx_bind(r, token, b);
   return ok && (!fx_accept(r, TOK_ASSIGN) || fx_value(r, &unused));
 }
@@ -129,7 +137,7 @@ static bool add_attribute(struct reader *r, size_t self) {
     diag_help(
         fx_error(r, fx_span(r, first, behind), E1001, "`%.*s` has no annotation", STR_ARG(name)),
         "a tensor attribute of the module becomes an input; write its type: `x: \"f32[3][1]\" = "
-        "self.x`");
+        "self.x`. A subgraph is a class of that name beneath the function");
     return false;
   }
   struct annotation an;
@@ -146,8 +154,8 @@ bool fx_attributes(struct reader *r) {
   size_t start = r->pos;
   bool ok = true;
   r->may_add_symbols = true;
-  for (size_t i = start; r->at[i].kind != TOK_EOF && ok; i++)
-    if (r->at[i].kind == TOK_ASSIGN && r->at[i + 1].kind == TOK_NAME &&
+  for (size_t i = start; i < r->body_end && ok; i++)
+    if (r->at[i].kind == TOK_ASSIGN && !fx_class_of(r, i + 1) && r->at[i + 1].kind == TOK_NAME &&
         r->at[i + 2].kind == TOK_DOT && str_is(fx_text(r, i + 1), "self"))
       ok = add_attribute(r, i + 1);
   r->may_add_symbols = false;
@@ -161,7 +169,9 @@ bool fx_use_attribute(struct reader *r, struct binding *ret) {
   struct value *v = map_get(&r->attributes, name);
   if (v && fx_peek(r) != TOK_LPAREN)
     return *ret = (struct binding){.kind = BOUND_VALUE, .value = v}, true;
-  diag_help(fx_error(r, fx_span(r, first, r->pos), E1008, "`%.*s` in a graph", STR_ARG(name)),
-            "nested modules are not supported: export the graph at the level of ATen");
+  diag_help(
+      fx_error(r, fx_span(r, first, r->pos), E1008, "`%.*s` in a graph", STR_ARG(name)),
+      "no class of that name follows the function; modules that are called are not supported: "
+      "export the graph at the level of ATen");
   return false;
 }

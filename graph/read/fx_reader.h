@@ -12,12 +12,14 @@
 #define FX_MAX_DIVISIONS 24     // in a symbolic number, including the names it uses
 #define FX_MAX_CHAIN 1000       // operators in one expression
 #define FX_MAX_TERMS 256        // of a symbolic number
+#define FX_MAX_GRAPHS 16        // nesting of subgraphs
 #define FX_MAX_VALUES (1 << 22) // results of all operators
 
 enum binding_kind {
   BOUND_VALUE,
   BOUND_NUMBER,
   BOUND_TUPLE,
+  BOUND_GRAPH,
   BOUND_NONE,
   BOUND_WRONG // its definition had an error, already reported: uses are not reported again
 };
@@ -30,6 +32,7 @@ struct binding {
   struct value *value;
   struct arg number; // ARG_INT, ARG_FLOAT or ARG_BOOL
   struct node *tuple;
+  struct graph *graph;
   struct span span;
 };
 
@@ -71,6 +74,10 @@ struct reader {
   VEC(struct unknown_operator) unknown;
   VEC(struct value *) bases; // by value id: the input that a view aliases, or NULL
   VEC(struct token) annotation_tokens;
+  struct map classes;    // subgraphs of this one, by name: the token of the name
+  struct map subgraphs;  // those read so far, by address of that token
+  size_t body_end;       // the token behind the function
+  unsigned level;        // of the graph: 0 is the outermost
   unsigned depth;        // of nested expressions
   uint32_t number_depth; // nested divisions in the current statement
   bool in_annotation;    // names are those of sizes
@@ -103,6 +110,9 @@ bool fx_unexpected(struct reader *r, const char *what);
 // Reports an error of the statement; NULL if the statement already has one.
 struct diag *fx_error(struct reader *r, struct span at, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
+
+// The text without ANSI colour escapes.
+const struct source *fx_without_colours(struct arena *a, const struct source *s);
 
 // ---- inputs (graph/read/fx_inputs.c) ----
 // Binds the name at the token. A second definition is E1001 and BOUND_WRONG.
@@ -139,8 +149,28 @@ bool fx_negate(struct reader *r, struct span at, struct arg *a);
 bool fx_is_number_function(struct str name); // "Max"
 bool fx_apply_number_function(struct reader *r, struct str f, struct span at, const struct arg *in,
                               size_t count, struct arg *ret);
+bool fx_is_number(const struct reader *r,
+                  const struct arg *a); // or a tensor that is one in the text
 // Is it a float computed from sizes? In the text it is a number.
 bool fx_is_real(const struct reader *r, const struct value *v);
+
+// A comparison of numbers: 0 or 1, or a boolean tensor if one is known at run time only. *a is
+// unchanged, with true, if they are no numbers.
+bool fx_compare(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
+                struct arg *a);
+
+// ---- numbers at run time (graph/read/fx_run_time.c) ----
+// Is the token an annotation such as "Sym(u4 + 1)" with a size that no input determines?
+bool fx_at_run_time_number(const struct reader *r);
+// The tensor is a number in the text.
+void fx_note_real(struct reader *r, struct value *v);
+// A number as a boolean tensor of rank 0; a tensor stays.
+bool fx_predicate(struct reader *r, struct span at, struct arg *a);
+// Arguments behind the last parameter, `operands`, become a list, its value:
+// invoke_subgraph(graph, 'name', a, b).
+void fx_gather_operands(struct reader *r, enum operator_id op, struct arg *args, size_t *count);
+// Numbers among the operands of a subgraph: left out if it knows them as sizes, else tensors.
+bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_count);
 
 // ---- annotations (graph/read/fx_annotation.c) ----
 // At a string, or at the unquoted annotation.
@@ -155,6 +185,17 @@ bool fx_check_size(struct reader *r, const struct value *v, struct span at);
 void fx_read_ranges(struct reader *r);
 // After the graph: skips the list, if it is there.
 bool fx_skip_ranges(struct reader *r);
+
+// ---- subgraphs (graph/read/fx_subgraph.c) ----
+// At the first statement of a function: finds the end of the function and the classes beneath it.
+// E1001 if two have one name.
+bool fx_find_classes(struct reader *r);
+// After the function: skips them.
+void fx_skip_classes(struct reader *r);
+// The name of the class that `self.NAME` at the token `self` is; 0: it is no subgraph.
+size_t fx_class_of(const struct reader *r, size_t self);
+// E1008 at the attribute if the subgraph that was read does what a subgraph may not.
+bool fx_check_subgraph(struct reader *r, const struct reader *child);
 
 // ---- calls of operators (graph/read/fx_call.c) ----
 // At the first word of the operator's name. Fills in the binding of the result.

@@ -48,3 +48,20 @@ bool fx_expect(struct reader *r, enum token_kind kind) {
   snprintf(what, sizeof what, "expected %s%s%s", quote, token_kind_text(kind), quote);
   return fx_unexpected(r, what);
 }
+
+const struct source *fx_without_colours(struct arena *a, const struct source *s) {
+  if (!memchr(s->text.ptr, '\033', s->text.len))
+    return s;
+  char *out = arena_array(a, char, s->text.len + 1);
+  size_t len = 0;
+  for (size_t i = 0; i < s->text.len; i++) {
+    const char *p = s->text.ptr + i;
+    if (p[0] != '\033' || i + 1 == s->text.len || p[1] != '[') {
+      out[len++] = *p;
+      continue;
+    }
+    for (i += 2; i < s->text.len && !(s->text.ptr[i] >= '@' && s->text.ptr[i] <= '~'); i++)
+      continue;
+  }
+  return source_create(a, s->name, (struct str){out, len});
+}

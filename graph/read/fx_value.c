@@ -102,6 +102,21 @@ static struct arg spelled(struct reader *r, size_t first) {
                       .string = {r->source->text.ptr + s.begin, s.end - s.begin}};
 }
 
+// {'BACKEND': 'AUTO', ...}, kept as text.
+static bool dictionary(struct reader *r, struct arg *ret) {
+  size_t first = r->pos, depth = 0;
+  do {
+    enum token_kind k = fx_peek(r);
+    if (k == TOK_EOF || k == TOK_NEWLINE || k == TOK_ERROR)
+      return fx_unexpected(r, "expected `}`");
+    depth += k == TOK_LBRACE;
+    depth -= k == TOK_RBRACE;
+    r->pos++;
+  } while (depth);
+  *ret = spelled(r, first);
+  return true;
+}
+
 bool fx_skip_brackets(struct reader *r) {
   if (fx_peek(r) != TOK_LPAREN)
     return fx_unexpected(r, "expected `(`");
@@ -199,6 +214,7 @@ static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
     *ret = b->number;
     r->number_depth = r->number_depth > b->depth ? r->number_depth : b->depth;
     return true;
+  case BOUND_GRAPH: *ret = (struct arg){.kind = ARG_GRAPH, .graph = b->graph}; return true;
   case BOUND_TUPLE: *ret = arg_values(r->g, b->tuple->result_count, b->tuple->results); return true;
   default: return true;
   }
@@ -269,6 +285,7 @@ static bool primary(struct reader *r, bool negative, struct arg *ret) {
     return fx_unexpected(r, "expected a size");
   switch (k) {
   case TOK_STRING: return string(r, ret);
+  case TOK_LBRACE: return dictionary(r, ret);
   case TOK_LBRACKET: return r->pos++, list(r, TOK_RBRACKET, ret);
   case TOK_NONE: return r->pos++, *ret = (struct arg){0}, true;
   case TOK_TRUE:
@@ -336,6 +353,22 @@ static bool expression(struct reader *r, struct arg *ret) {
   return false;
 }
 
+// Of numbers; tensors are compared by operators.
+static bool comparison(struct reader *r, struct arg *ret) {
+  size_t first = r->pos;
+  enum token_kind op = fx_peek(r);
+  struct arg b;
+  if (op < TOK_LT || op > TOK_NE || !fx_is_number(r, ret))
+    return true;
+  r->pos++;
+  if (!expression(r, &b))
+    return false;
+  if (r->is_poisoned || fx_is_number(r, &b))
+    return r->is_poisoned || fx_compare(r, op, fx_span(r, first, r->pos), &b, ret);
+  r->pos = first;
+  return true;
+}
+
 bool fx_value(struct reader *r, struct arg *ret) {
   if (r->depth == FX_MAX_DEPTH) {
     fx_error(r, fx_span(r, r->pos, r->pos + 1), E0902, "values nest more than %d levels deep",
@@ -344,7 +377,7 @@ bool fx_value(struct reader *r, struct arg *ret) {
   }
   *ret = (struct arg){0};
   r->depth++;
-  bool ok = expression(r, ret);
+  bool ok = expression(r, ret) && comparison(r, ret);
   r->depth--;
   return ok;
 }

@@ -156,6 +156,7 @@ bool noise_is_exact(const struct node *n) {
   case CLASS_SHAPE:
   case CLASS_CREATE:
   case CLASS_GATHER:
+  case CLASS_CONTROL: // their subgraphs have noise
   case CLASS_RANDOM: return true;
   case CLASS_SCATTER: return !noise_is_sum(n);
   default: break;

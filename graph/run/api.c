@@ -178,7 +178,7 @@ tile_status tile_program_output(const tile_program *p, size_t index, tile_tensor
 tile_status tile_program_get_properties(const tile_program *p, tile_program_properties *ret) {
   if (!p || !ret)
     return null_argument("tile_program_get_properties", p ? "ret" : "program");
-  *ret = (tile_program_properties){.kernels = p->program->kernels.len,
+  *ret = (tile_program_properties){.kernels = program_kernel_count(p->program),
                                    .launches = p->program->launches.len,
                                    .arena_bytes = expr_hint(p->program->arena_bytes),
                                    .eager_bytes = expr_hint(p->program->eager_bytes)};

@@ -16,7 +16,7 @@
 // One launch of each kernel is representative: the same source has arguments of the same types.
 static const struct launch *first_launch(const struct program *p, uint32_t kernel) {
   for (size_t i = 0; i < p->launches.len; i++)
-    if (p->launches.at[i].kernel->id == kernel)
+    if (p->launches.at[i].kernel && p->launches.at[i].kernel->id == kernel)
       return &p->launches.at[i];
   return NULL;
 }

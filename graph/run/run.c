@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a program in process: kernels are compiled when it is loaded (load.c), the arena is
 // allocated for the sizes of the first run, and a run executes the launches in order.
+// Recursion is the algorithm: a launch may run the program of a subgraph (run_call.c).
 #include "graph/run/run.h"
 
 #include "base/memory.h"
@@ -29,6 +30,8 @@ tile_status program_load(struct program *p, tile_device *device, struct loaded_p
   }
   l->device = device;
   tile_status s = loaded_open_kernels(l);
+  if (s == TILE_OK)
+    s = loaded_open_calls(l);
   if (s != TILE_OK) {
     program_unload(l);
     return s;
@@ -43,6 +46,7 @@ void program_unload(struct loaded_program *l) {
     return;
   loaded_stop_recompilation(l);
   loaded_close_kernels(l);
+  loaded_close_calls(l);
   if (l->arena)
     tile_free(l->device, l->arena);
   free(l->kernels);
@@ -55,6 +59,17 @@ void program_unload(struct loaded_program *l) {
 
 bool loaded_size(const struct loaded_program *l, const struct expr *e, int64_t *ret) {
   return expr_eval(e, l->p->graph->symbols.len, l->p->graph->symbols.at, l->sizes, ret);
+}
+
+static tile_status check_requirements(const struct loaded_program *l) {
+  const struct graph *g = l->p->graph;
+  for (size_t i = 0; i < g->requirements.len; i++) {
+    int64_t slack;
+    if (!loaded_size(l, g->requirements.at[i].slack, &slack) || slack < 0)
+      return status_set(TILE_INVALID_ARGUMENT, "with the sizes of these inputs %s",
+                        g->requirements.at[i].text);
+  }
+  return TILE_OK;
 }
 
 // Computes the symbols from the inputs; all extents and strides must match them.
@@ -78,13 +93,7 @@ static tile_status find_sizes(struct loaded_program *l, const struct tensor_view
                           (long long)inputs[i].strides[d], d, (long long)want);
     }
   }
-  for (size_t i = 0; i < g->requirements.len; i++) {
-    int64_t slack;
-    if (!loaded_size(l, g->requirements.at[i].slack, &slack) || slack < 0)
-      return status_set(TILE_INVALID_ARGUMENT, "with the sizes of these inputs %s",
-                        g->requirements.at[i].text);
-  }
-  return TILE_OK;
+  return check_requirements(l);
 }
 
 static tile_status clear(struct loaded_program *l, tile_stream *stream, const struct buffer *b) {
@@ -158,6 +167,15 @@ static tile_status bind_slices(struct loaded_program *l) {
   return TILE_OK;
 }
 
+static tile_status place_and_bind(struct loaded_program *l, const struct tensor_view *inputs,
+                                  const struct tensor_view *outputs) {
+  tile_status s = place_buffers(l);
+  if (s != TILE_OK)
+    return s;
+  bind_tensors(l, inputs, outputs);
+  return bind_slices(l);
+}
+
 uint64_t program_seed(uint64_t seed, uint32_t which) {
   return seed + (uint64_t)which * RANDOM_STRIDE;
 }
@@ -172,6 +190,9 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
                           bool *ret_launches) {
   tile_arg args[LAUNCH_MOST_ARGS];
   unsigned grid[3] = {1, 1, 1};
+  *ret_launches = false; // behind a call other launches wait for all of it
+  if (launch->call)
+    return loaded_call(l, stream, seed, launch);
   for (size_t i = 0; i < launch->args.len; i++) {
     const struct launch_arg *a = &launch->args.at[i];
     int64_t value = 0;
@@ -187,10 +208,8 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
     int64_t n = 1;
     if (launch->grid[d] && !loaded_size(l, launch->grid[d], &n))
       return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
-    if (n == 0) {
-      *ret_launches = false;
+    if (n == 0)
       return TILE_OK;
-    }
     grid[d] = (unsigned)n;
   }
   struct loaded_kernel *k = &l->kernels[launch->kernel->id];
@@ -202,17 +221,15 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
                           (tile_grid){grid[0], grid[1], grid[2]}, args, launch->args.len, &options);
 }
 
-void program_set_pdl(struct loaded_program *l, bool on) { l->is_in_order = !on; }
+void program_set_pdl(struct loaded_program *l, bool on) {
+  l->is_in_order = !on;
+  loaded_each_body(l, program_set_pdl, on);
+}
 
 tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view *inputs,
                              const struct tensor_view *outputs) {
   tile_status s = find_sizes(l, inputs);
-  if (s == TILE_OK)
-    s = place_buffers(l);
-  if (s != TILE_OK)
-    return s;
-  bind_tensors(l, inputs, outputs);
-  return bind_slices(l);
+  return s == TILE_OK ? place_and_bind(l, inputs, outputs) : s;
 }
 
 // Outputs that alias inputs or other outputs. No copy if the caller gives them the same memory.
@@ -245,22 +262,42 @@ static tile_status run_launches(struct loaded_program *l, tile_stream *stream, u
     order = launch->clears ? LAUNCH_BEHIND_OTHERS : order;
     if (s == TILE_OK)
       s = loaded_launch(l, stream, seed, launch, order, &launches);
-    order = launches ? LAUNCH_BEHIND_KERNEL : order;
+    order = launch->call ? LAUNCH_BEHIND_OTHERS : launches ? LAUNCH_BEHIND_KERNEL : order;
   }
   return s == TILE_OK ? copy_outputs(l, stream, BUFFER_OUTPUT) : s;
 }
 
-tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
-                        const struct tensor_view *inputs, const struct tensor_view *outputs) {
-  tile_status s = loaded_get_ready(l, inputs, outputs);
-  if (s != TILE_OK)
-    return s;
-  s = run_launches(l, stream, seed);
+static tile_status run_ready(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
+  tile_status s = run_launches(l, stream, seed);
   if (s != TILE_OK) {
     tile_stream_synchronize(l->device, stream); // before the counters are cleared
     l->has_zeros = false;
   }
   return s;
+}
+
+tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                        const struct tensor_view *inputs, const struct tensor_view *outputs) {
+  tile_status s = loaded_get_ready(l, inputs, outputs);
+  return s == TILE_OK ? run_ready(l, stream, seed) : s;
+}
+
+tile_status program_reserve_within(struct loaded_program *l, const int64_t *sizes) {
+  for (size_t i = 0; i < l->p->graph->symbols.len; i++)
+    l->sizes[i] = sizes[i];
+  tile_status s = place_buffers(l);
+  return s == TILE_OK ? loaded_reserve_calls(l) : s;
+}
+
+tile_status program_run_within(struct loaded_program *l, const int64_t *sizes, tile_stream *stream,
+                               uint64_t seed, const struct tensor_view *inputs,
+                               const struct tensor_view *outputs) {
+  for (size_t i = 0; i < l->p->graph->symbols.len; i++)
+    l->sizes[i] = sizes[i];
+  tile_status s = check_requirements(l);
+  if (s == TILE_OK)
+    s = place_and_bind(l, inputs, outputs);
+  return s == TILE_OK ? run_ready(l, stream, seed) : s;
 }
 
 // On the CPU a launch of a replay may fail, and the next replay starts from that state.
@@ -273,8 +310,14 @@ static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                            const struct tensor_view *inputs, const struct tensor_view *outputs,
                            tile_replay **ret) {
+  if (program_decides_on_host(l->p))
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "a graph with `cond` or `while_loop` cannot be recorded: the host reads its "
+                      "predicates during a run; use tile_program_run");
   program_await_best_code(l); // recordings keep the code that they were made with
   tile_status s = loaded_get_ready(l, inputs, outputs);
+  if (s == TILE_OK)
+    s = loaded_reserve_calls(l);
   if (s == TILE_OK)
     s = tile_replay_begin(l->device, stream);
   if (s != TILE_OK)

@@ -29,6 +29,8 @@ struct loaded_program {
   bool has_zeros;                      // the program's counters are zero
   struct recompilation *recompilation; // NULL: all code is fully optimised
   VEC(tile_kernel *) retired;          // replaced kernels, which recordings may still launch
+  struct loaded_call *calls;           // launches without a kernel, in order
+  size_t call_count;
 };
 
 // Prepares for launches or recording: sizes, memory, addresses.
@@ -45,6 +47,23 @@ tile_status loaded_clear(struct loaded_program *l, tile_stream *stream,
                          const struct launch *launch);
 tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                           const struct launch *launch, enum launch_order order, bool *ret_launches);
+// graph/run/run_call.c: a launch without a kernel. Waits for results of earlier launches where
+// they decide what is run.
+tile_status loaded_call(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                        const struct launch *launch);
+tile_status loaded_open_calls(struct loaded_program *l);
+void loaded_close_calls(struct loaded_program *l);
+// Allocates what calls need for the current sizes, also in subgraphs: a recording cannot.
+tile_status loaded_reserve_calls(struct loaded_program *l);
+tile_status program_reserve_within(struct loaded_program *l, const int64_t *sizes);
+// Calls f for each program of a subgraph.
+void loaded_each_body(struct loaded_program *l, void (*f)(struct loaded_program *body, bool on),
+                      bool on);
+// A run of a subgraph's program: with the sizes of the program around it. Only the addresses of
+// the tensors count.
+tile_status program_run_within(struct loaded_program *l, const int64_t *sizes, tile_stream *stream,
+                               uint64_t seed, const struct tensor_view *inputs,
+                               const struct tensor_view *outputs);
 // Likely arguments of such a launch. Returns how many.
 size_t launch_likely_args(const struct launch *l, tile_arg *args);
 // Opens and compiles the current version of the kernel and replaces the loaded one.

@@ -226,7 +226,7 @@ static tile_status run(struct tuning *t, uint64_t seed) {
     const struct launch *launch = &p->launches.at[i];
     bool launches = false;
     s = loaded_clear(t->l, t->stream, launch);
-    if (s == TILE_OK && !met[launch->kernel->id]) {
+    if (s == TILE_OK && launch->kernel && !met[launch->kernel->id]) {
       met[launch->kernel->id] = true;
       s = meet(t, launch);
       t->left--;

@@ -10,6 +10,8 @@
 struct c_module {
   const char *name;
   const char *made_from; // the graph's file, for the banner
+  const char *root;      // of a subgraph: the name of the whole program; NULL: it is the whole
+  bool is_body;          // a subgraph's program: static functions, the pack of the whole
   struct str pack;       // function i of the pack is kernel i, named program_function_name
 };
 

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 
 const char *program_function_name(const struct program *p, uint32_t kernel) {
-  return arena_printf(p->arena, "k%" PRIu32 "_%s", kernel, p->kernels.at[kernel]->name);
+  return arena_printf(p->arena, "%sk%" PRIu32 "_%s", p->prefix ? p->prefix : "", kernel,
+                      p->kernels.at[kernel]->name);
 }
 
 const char *c_type_id(enum dtype t) {
@@ -29,7 +30,8 @@ void c_print_size(const struct c_writer *w, const struct expr *e) {
       if (w->p->graph->symbols.at[i] == e)
         strbuf_printf(w->out, "sizes[%zu]", i);
   } else if (e->kind == EXPR_MIN || e->kind == EXPR_MAX) {
-    strbuf_printf(w->out, "%s_%s(", w->m->name, e->kind == EXPR_MIN ? "min" : "max");
+    strbuf_printf(w->out, "%s_%s(", w->m->root ? w->m->root : w->m->name,
+                  e->kind == EXPR_MIN ? "min" : "max");
     c_print_size(w, e->in[0]);
     strbuf_puts(w->out, ", ");
     c_print_size(w, e->in[1]);

@@ -19,6 +19,16 @@ void c_print_size(const struct c_writer *w, const struct expr *e);
 
 // ---- graph/write/write_c_run.c ----
 void c_write_definitions(const struct c_writer *w);
+void c_write_address(const struct c_writer *w, const struct buffer *b);
+
+// ---- graph/write/write_c_call.c ----
+// Calls f for each program of a subgraph that a launch runs.
+void c_each_body(const struct c_writer *w,
+                 void (*f)(const struct c_writer *w, size_t launch, size_t body));
+struct c_module c_body_module(const struct c_writer *w, size_t launch, size_t body);
+// The launch of that index, which has no kernel.
+void c_write_call(const struct c_writer *w, size_t index);
+void c_write_grow(const struct c_writer *w); // a function that all of them use
 
 // ---- graph/write/write_c_main.c ----
 // The `main` of a program of static sizes: allocates, reads weights, runs, records, measures.

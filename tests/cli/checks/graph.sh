@@ -174,7 +174,31 @@ f32 bfloat16 float32 fill(257.5) 258, 258, 258, 258
 f32 float16 float32 fill(0.1) 0.0999756, 0.0999756, 0.0999756, 0.0999756
 i32 float16 int32 fill(2049) 2048, 2048, 2048, 2048
 f32 float16 float32 fill(70000) inf, inf, inf, inf
+bf16 float16 bfloat16 fill(70000) inf, inf, inf, inf
+bf16 float16 bfloat16 fill(1e-6) 1.01328e-06, 1.01328e-06, 1.01328e-06, 1.01328e-06
+f16 bfloat16 float16 fill(0.1) 0.100098, 0.100098, 0.100098, 0.100098
 CASES
+cat > branch.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[4]"):
+        p: "b8[]" = torch.ops.aten.any.default(x)
+        a = self.a
+        cond = torch.ops.higher_order.cond(p, a, a, (x,))
+        y: "f32[4]" = cond[0]
+        return (y,)
+    class a(torch.nn.Module):
+        def forward(self, x: "f32[4]"):
+            half = torch.ops.aten._to_copy.default(x, dtype = torch.bfloat16)
+            back = torch.ops.aten._to_copy.default(half, dtype = torch.float32)
+            first = torch.ops.aten.cumsum.default(back, 0)
+            return (first,)
+GRAPH
+check "casts in a subgraph" 0 'y +f32\[4\] +\[257.5, 515, 772.5, 1030\]
+largest difference 0 of' --graph branch.py --run --check --target cpu --arg 'x=f32[4]:fill(257.5)'
+check "--keep-casts in a subgraph" 0 'y +f32\[4\] +\[258, 516, 774, 1032\]
+largest difference 0 of' --graph branch.py --run --check --target cpu --keep-casts --arg 'x=f32[4]:fill(257.5)'
+check "the plan of subgraphs" 0 'in launch 1, a: 1 kernels, 1 launches' --graph branch.py --emit=plan --target sm_90a
+check "a branch that is timed" 0 'runs, which cannot be recorded' --graph branch.py --bench --target cpu
 check "--keep-casts of a kernel" 2 '`--keep-casts` is of graphs \[E0703\]' add.tile --keep-casts
 
 # Views beyond their storage: an error when the graph is read if the sizes are known, else when it runs.

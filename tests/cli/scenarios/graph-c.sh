@@ -57,6 +57,63 @@ status 0 tilec --graph sum.py --emit=c -o made --target sm_90a --ptxas none
 has made/sum.c 'tile_memset(program->device, NULL, program->arena + '
 status 0 cc $strict -c made/sum.c -o sum.o
 
+# Subgraphs are programs of their own in the same file; one of them has a subgraph again.
+cat > inner.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, p: "b8[1]", x: "f32[n, 8]", w: "f32[8, 8]"):
+        step = self.step
+        scan = torch.ops.higher_order.scan(step, [w], [x], (p,))
+        last: "f32[8, 8]" = scan[0]
+        sums: "f32[n, 8]" = scan[1]
+        goes_on = self.goes_on
+        half = self.half
+        while_loop = torch.ops.higher_order.while_loop(goes_on, half, (last,), ())
+        small: "f32[8, 8]" = while_loop[0]
+        return (small, sums)
+
+    class step(torch.nn.Module):
+        def forward(self, w: "f32[8, 8]", x: "f32[8]", p: "b8[1]"):
+            one = self.one
+            two = self.two
+            cond = torch.ops.higher_order.cond(p, one, two, (w, x))
+            next: "f32[8, 8]" = cond[0]
+            sum_1: "f32[8]" = torch.ops.aten.sum.dim_IntList(next, [0])
+            return (next, sum_1)
+
+        class one(torch.nn.Module):
+            def forward(self, w: "f32[8, 8]", x: "f32[8]"):
+                cumsum: "f32[8, 8]" = torch.ops.aten.cumsum.default(w, 1)
+                y: "f32[8, 8]" = torch.ops.aten.mul.Tensor(cumsum, x)
+                return (y,)
+
+        class two(torch.nn.Module):
+            def forward(self, w: "f32[8, 8]", x: "f32[8]"):
+                y: "f32[8, 8]" = torch.ops.aten.mm.default(w, w)
+                z: "f32[8, 8]" = torch.ops.aten.add.Tensor(y, x)
+                return (z,)
+
+    class goes_on(torch.nn.Module):
+        def forward(self, x: "f32[8, 8]"):
+            a: "f32[8, 8]" = torch.ops.aten.abs.default(x)
+            b: "f32[]" = torch.ops.aten.amax.default(a)
+            c: "b8[]" = torch.ops.aten.gt.Scalar(b, 0.5)
+            return c
+
+    class half(torch.nn.Module):
+        def forward(self, x: "f32[8, 8]"):
+            y: "f32[8, 8]" = torch.ops.aten.mul.Tensor(x, 0.5)
+            return (y,)
+GRAPH
+for p in 0 1; do
+  status 0 tilec --graph inner.py --run --check --target cpu --arg n=3 --arg "p=i1[1]:fill($p)"
+done
+status 0 tilec --graph inner.py --run --check --target sm_90a --simulate --arg n=2
+status 0 tilec --graph inner.py --emit=c -o made --target sm_90a --ptxas none
+has made/inner.c 'static tile_status inner_0_0_run('
+has made/inner.c 'static tile_status inner_0_0_0_1_run('
+has made/inner.c 'cannot be recorded'
+status 0 cc $strict -c made/inner.c -o inner.o
+
 # Outputs that are inputs, or views of them, are copied without a kernel; zeros need no kernel either.
 cat > copies.py <<'GRAPH'
 class G(torch.nn.Module):

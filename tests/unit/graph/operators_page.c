@@ -85,7 +85,7 @@ static void print_page(struct strbuf *out) {
       "*decomposed* into others. Passes create the `tile.` operators; graphs cannot "
       "contain them.\n",
       OPERATOR_COUNT, OPERATOR_ALL - OPERATOR_COUNT);
-  for (int class = CLASS_POINTWISE; class <= CLASS_MUTATE; class ++)
+  for (int class = CLASS_POINTWISE; class <= CLASS_CONTROL; class ++)
     print_class((enum operator_class) class, out);
   print_composed(out);
 }

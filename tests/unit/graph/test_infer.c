@@ -277,7 +277,7 @@ START_TEST(rows) {
     const struct parameter *p = operator_parameters(row->id, &count);
     ck_assert_uint_le(count, OPERATOR_MAX_PARAMETERS);
     for (size_t i = 0; i < count; i++) {
-      ck_assert(p[i].name.len > 0 && strchr("TNSifbsd", p[i].type));
+      ck_assert(p[i].name.len > 0 && strchr("TNSifbsdGA", p[i].type));
       for (size_t k = 0; k < i; k++)
         ck_assert(!str_eq(p[i].name, p[k].name));
       if (i > 0 && !p[i].by_name) // what comes after a default has one

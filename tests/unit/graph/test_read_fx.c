@@ -363,13 +363,13 @@ static const struct {
     {E1008, GRAPH(X, "x += 1\n        return x")},
     {E1008, GRAPH(X, "a = torch.nn.functional.relu(x)\n        return a")},
     {E1008, GRAPH(X, "a = self.linear(x)\n        return a")},
-    {E1008, GRAPH(X, "a = torch.ops.higher_order.cond(x, x, x)\n        return a")},
+    {E1003, GRAPH(X, "a = torch.ops.higher_order.cond(x, x, x)\n        return a")},
     {E1008, GRAPH(X, "a = len(x)\n        return a")},
     {E1008, GRAPH("args_list", "return args_list")},
     {E1008, GRAPH("x: \"c64[2]\"", "return x")},
     {E1008, GRAPH("x: \"DTensor(f32[2])\"", "return x")},
-    {E1008, GRAPH(X, "return x\n\n    class true_graph_0(torch.nn.Module):\n        def "
-                     "forward(self):\n            return 1")},
+    {E1008, GRAPH(X, "return x\n\nclass B(torch.nn.Module):\n    def forward(self):\n        "
+                     "return 1")},
     {E1008, GRAPH(X, "a = torch.ops.aten.neg.default(x)\n        c = "
                      "torch.ops.aten.copy_.default(a, x)\n        return c")},
     {E1008, GRAPH(X, "v = torch.ops.aten.view.default(x, [6])\n        n = "

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that run as they are: higher-order operators whose subgraphs become programs of their own.
+#include "graph/ir/subgraph.h"
+#include "graph/loops/loops_internal.h"
+
+// The load behind conversions from half precision.
+static const struct scalar *load_of(const struct scalar *v, enum dtype t) {
+  if (v->kind == SCALAR_CONVERT && dtype_to_compute(t) == v->dtype && v->in[0]->dtype == t)
+    v = v->in[0];
+  return v->kind == SCALAR_LOAD && v->buffer && v->dtype == t ? v : NULL;
+}
+
+static struct assignment dense_temporary(struct builder *b, struct value *v) {
+  return (struct assignment){
+      .value = v,
+      .strides = contiguous_strides(b->x, b->arena, v->rank, v->shape),
+      .buffer = loops_buffer(b, BUFFER_TEMP, 0, v, v->name, v->dtype, value_numel(b->x, v))};
+}
+
+// The operand in row-major order from element 0 of a buffer on; copied if no buffer has it so.
+static const struct scalar *dense_operand(struct builder *b, const struct node *n,
+                                          struct value *v) {
+  struct deferred *z = b->deferred[v->id];
+  const struct scalar *load = load_of(z->body, v->dtype), *start;
+  const struct expr *zero = expr_const(b->x, 0);
+  const struct expr **strides = contiguous_strides(b->x, b->arena, v->rank, v->shape);
+  if (load && load->index == loops_dot(b, v->rank, z->at, strides))
+    return scalar_load(b->s, load->buffer, zero);
+  struct assignment h = dense_temporary(b, v);
+  struct stage *s = loops_stage(b, STAGE_MAP, n);
+  loops_add_axes(b, s, v->rank, z->at, false);
+  s->body = z->body;
+  s->dtype = s->body->dtype;
+  s->out = h.buffer;
+  s->offset = loops_offset(b, &h, z->at);
+  loops_take_origins(b, z, s);
+  if (s->origins.len == 0)
+    vec_push(b->arena, &s->origins, "copy");
+  start = scalar_load(b->s, h.buffer, zero);
+  return start;
+}
+
+// In row-major order, in the memory of an output where one has that order.
+static struct assignment dense_result(struct builder *b, struct value *v) {
+  const struct uses *u = &b->uses[v->id];
+  bool is_output = u->output >= 0 && !b->outputs[u->output] && !u->via &&
+                   value_is_contiguous(b->x, b->g->outputs.at[u->output]);
+  return is_output ? loops_assign(b, v) : dense_temporary(b, v);
+}
+
+bool loops_lower_call(struct builder *b, const struct node *n) {
+  struct call *c = arena_new(b->arena, struct call);
+  struct value **operands;
+  c->node = n;
+  c->operand_count = node_tensors(n, 0, n->arg_count, b->arena, &operands);
+  c->operands = arena_array(b->arena, const struct scalar *, c->operand_count + 1);
+  for (size_t i = 0; i < c->operand_count; i++)
+    c->operands[i] = dense_operand(b, n, operands[i]);
+  struct stage *s = loops_stage(b, STAGE_CALL, n);
+  s->call = c;
+  s->offset = expr_const(b->x, 0);
+  c->results = arena_array(b->arena, struct buffer *, n->result_count + 1);
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    struct value *v = n->results[i];
+    bool is_used = v && (b->uses[v->id].count || b->uses[v->id].is_output);
+    if (!v || (!is_used && n->op != OP_CUSTOM)) // a kernel writes all of them
+      continue;
+    struct deferred *z = loops_deferred(b, v);
+    struct assignment h = dense_result(b, v);
+    c->results[i] = h.buffer;
+    s->out = s->out ? s->out : h.buffer;
+    s->dtype = s->out->dtype;
+    loops_inherit(b, z, n);
+    loops_take_origins(b, z, s);
+    loops_stored(b, z, &h);
+  }
+  assert(s->out); // loops_build lowers only nodes with a used result
+  return true;
+}
