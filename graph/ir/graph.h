@@ -34,6 +34,7 @@ enum operator_id {
 };
 
 struct node;
+struct complex_parts;
 
 // A tensor. Strides count elements, outermost dimension first. They are binding for inputs and
 // outputs of the graph; for values in between they are those of the annotation.
@@ -45,6 +46,9 @@ struct value {
   const struct expr **shape, **strides;
   struct node *def; // NULL: an input
   uint32_t result;  // of `def`
+  // Not NULL: a complex tensor, which only exists while a graph is built: the graph has real values
+  // in its place (graph/ir/complex.h). `dtype` is that of its parts; `def` is NULL.
+  struct complex_parts *complex;
   struct span span;
 };
 
@@ -55,6 +59,7 @@ enum arg_kind {
   ARG_FLOAT,
   ARG_BOOL,
   ARG_DTYPE,
+  ARG_COMPLEX, // a complex dtype: `dtype` is that of the parts
   ARG_STRING, // also memory formats, devices and layouts, as spelled
   ARG_LIST
 };

@@ -22,7 +22,7 @@ static void print_sizes(uint32_t rank, const struct expr *const *sizes, struct s
 }
 
 void value_type_print(const struct value *v, bool with_strides, struct strbuf *out) {
-  strbuf_puts(out, fx_dtype_short(v->dtype));
+  strbuf_puts(out, v->complex ? fx_complex_short(v->dtype) : fx_dtype_short(v->dtype));
   print_sizes(v->rank, v->shape, out);
   if (with_strides)
     print_sizes(v->rank, v->strides, out);
@@ -168,7 +168,8 @@ static void print_arg(struct printer *p, const struct arg *a) {
   case ARG_INT: expr_print(a->number, p->out); break;
   case ARG_FLOAT: print_real(a->real, p->out); break;
   case ARG_BOOL: strbuf_puts(p->out, a->truth ? "True" : "False"); break;
-  case ARG_DTYPE: strbuf_printf(p->out, "torch.%s", fx_dtype_long(a->dtype)); break;
+  case ARG_DTYPE:
+  case ARG_COMPLEX: strbuf_printf(p->out, "torch.%s", fx_dtype_long(a->dtype)); break;
   case ARG_STRING: print_word(a->string, p->out); break;
   case ARG_LIST:
     strbuf_putc(p->out, '[');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses calls of operators: binds arguments to parameters, evaluates sizes of tensors, records
 // writes to inputs, reports unknown operators.
+#include "graph/ir/complex.h"
 #include "graph/read/fx_reader.h"
 
 #include <stdlib.h>
@@ -71,14 +72,9 @@ static const char *refusal(struct str name) {
                                       "aten._unique",        "aten.unique",
                                       "aten.bincount.",      "aten.item.",
                                       "aten._local_scalar_", "aten.repeat_interleave.Tensor"};
-  static const char *const complex[] = {"aten.view_as_complex.", "aten.view_as_real.", "aten._fft_",
-                                        "aten.complex.", "aten.polar."};
   for (size_t i = 0; i < COUNT_OF(sized); i++)
     if (str_starts(name, sized[i]))
       return "its result depends on the contents of a tensor, by its size or as a number";
-  for (size_t i = 0; i < COUNT_OF(complex); i++)
-    if (str_starts(name, complex[i]))
-      return "complex numbers are not supported";
   return NULL;
 }
 
@@ -288,6 +284,11 @@ static bool write_input(struct reader *r, const struct arg *args, struct span at
   if (!input || input->def) {
     diag_help(fx_error(r, at, E1008, "a write to a tensor that is not an input of the graph"),
               "make the graph functional, as `run_decompositions()` does");
+    return false;
+  }
+  if (input->complex || complex_in(args + 1, 1)) {
+    diag_help(fx_error(r, at, E1008, "a write to a complex input"),
+              "return the new value instead, and copy it after the run");
     return false;
   }
   struct value *v = args[1].kind == ARG_VALUE ? args[1].value : NULL;

@@ -44,7 +44,8 @@ struct annotation {
   bool is_number; // Sym(...)
   struct arg number;
   uint32_t depth;
-  enum dtype dtype;
+  enum dtype dtype; // of the parts of a complex tensor
+  bool is_complex;
   uint32_t rank;
   bool has_strides;
   const struct expr *shape[GRAPH_MAX_RANK], *strides[GRAPH_MAX_RANK];

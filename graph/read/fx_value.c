@@ -143,7 +143,9 @@ bool fx_torch(struct reader *r, size_t begin, struct arg *ret) {
       return *ret = spelled(r, begin), true;
   if (str_is(name, "inf") || str_is(name, "nan"))
     return *ret = ARG_F(str_is(name, "inf") ? (double)INFINITY : (double)NAN), true;
-  enum dtype t = DTYPE_NONE;
+  enum dtype t = fx_complex_part(name);
+  if (t != DTYPE_NONE)
+    return *ret = (struct arg){.kind = ARG_COMPLEX, .dtype = t}, true;
   switch (fx_dtype_from_long(name, &t)) {
   case FX_DTYPE_KNOWN: *ret = ARG_D(t); return true;
   case FX_DTYPE_UNSUPPORTED:
