@@ -11,7 +11,7 @@
 
 #define X node_value(n, 0)
 
-enum { MAX_DIRECT = 64, MAX_PRIME = 256, MAX_LENGTH = 1 << 24 };
+enum { MAX_DIRECT = 128, MAX_PRIME = 256, MAX_LENGTH = 1 << 24 };
 
 struct roots {
   struct value *cos, *sin;
@@ -127,15 +127,17 @@ static struct value *convolved(struct build *b, struct value *x, const struct ex
   return rotate(b, build_scale(b, back, 1 / (double)m), chirp, sign);
 }
 
-// The largest divisor up to MAX_DIRECT; else the least divisor.
+// A divisor up to MAX_DIRECT, the least one above the root of n if there is one, else the largest;
+// n itself if all its factors are larger.
 static int64_t divisor(int64_t n) {
-  for (int64_t d = MAX_DIRECT; d > 1; d--)
+  int64_t best = 1;
+  for (int64_t d = 2; d <= MAX_DIRECT; d++)
+    if (n % d == 0 && best * best < n)
+      best = d;
+  for (int64_t d = MAX_DIRECT + 1; best == 1 && d * d <= n; d++)
     if (n % d == 0)
-      return d;
-  for (int64_t d = MAX_DIRECT + 1; d * d <= n; d++)
-    if (n % d == 0)
-      return d;
-  return n;
+      best = d;
+  return best > 1 ? best : n;
 }
 
 // Along the second last dimension of x [batch, n, 2], or the last one of a real x [batch, n]:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses values: names, literals, lists, `torch.float32`, `device(type='cpu')`, and expressions of
 // sizes, also those of annotations ("s27*((s77//s86))").
+#include "graph/ir/complex.h"
 #include "graph/ir/fx_names.h"
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
@@ -37,6 +38,25 @@ static bool real(struct reader *r, struct arg *ret) {
   }
   *ret = ARG_F(x);
   return true;
+}
+
+// `2j`: a complex tensor of rank 0, which promotes as a number does.
+static bool imaginary(struct reader *r, struct arg *ret) {
+  size_t token = r->pos++;
+  struct span at = fx_span(r, token, r->pos);
+  struct str text = fx_text(r, token);
+  struct build b = {r->g, at};
+  double x = 0;
+  if (!str_to_f64((struct str){text.ptr, text.len - 1}, &x)) {
+    fx_error(r, at, E1001, "not an imaginary number");
+    return false;
+  }
+  struct value *v =
+      complex_of_parts(&b, build_number(&b, 0, DTYPE_F64), build_number(&b, x, DTYPE_F64));
+  if (!v)
+    return r->failed = true, false;
+  ptrmap_put(r->arena, &r->reals, v, v);
+  return *ret = ARG_V(v), true;
 }
 
 static bool string(struct reader *r, struct arg *ret) {
@@ -270,6 +290,7 @@ static bool primary(struct reader *r, bool negative, struct arg *ret) {
   if (r->in_annotation)
     return fx_unexpected(r, "expected a size");
   switch (k) {
+  case TOK_IMAGINARY: return imaginary(r, ret);
   case TOK_STRING: return string(r, ret);
   case TOK_LBRACKET: return r->pos++, list(r, TOK_RBRACKET, ret);
   case TOK_NONE: return r->pos++, *ret = (struct arg){0}, true;
