@@ -120,6 +120,8 @@ bool fx_use_attribute(struct reader *r, struct binding *ret);
 
 // ---- values and numbers (graph/read/fx_value.c, graph/read/fx_name.c) ----
 bool fx_value(struct reader *r, struct arg *ret);
+// The current value of an input, after the writes so far.
+struct value *fx_current(const struct reader *r, struct value *v);
 // Skips from a bracket to its partner; E1001 if the line ends before.
 bool fx_skip_brackets(struct reader *r);
 // A value that must be an integer, possibly symbolic.

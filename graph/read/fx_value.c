@@ -206,17 +206,15 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
   return true;
 }
 
-// The current value of an input, after the writes so far.
-static struct value *current(const struct reader *r, struct value *v) {
-  size_t index =
-      r->g->mutations.len && !r->is_target ? (size_t)(uintptr_t)ptrmap_get(&r->written, v) : 0;
+struct value *fx_current(const struct reader *r, struct value *v) {
+  size_t index = r->g->mutations.len ? (size_t)(uintptr_t)ptrmap_get(&r->written, v) : 0;
   return index ? r->g->mutations.at[index - 1].value : v;
 }
 
 static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
   *ret = (struct arg){0};
   switch (b->kind) {
-  case BOUND_VALUE: *ret = ARG_V(current(r, b->value)); return true;
+  case BOUND_VALUE: *ret = ARG_V(r->is_target ? b->value : fx_current(r, b->value)); return true;
   case BOUND_NUMBER:
     *ret = b->number;
     r->number_depth = r->number_depth > b->depth ? r->number_depth : b->depth;
