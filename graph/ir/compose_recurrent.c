@@ -112,52 +112,72 @@ static bool states_of(struct build *b, const struct node *n, enum cell cell, str
   return true;
 }
 
+// The whole network: `each` weights for each layer and direction.
+struct network {
+  struct layer layer;
+  const struct arg *weights;
+  size_t each;
+  int64_t layers, directions, steps;
+};
+
+// params:2 has_biases:3 num_layers:4 dropout:5 train:6 bidirectional:7; x[steps, ..]
+static bool network_of(struct build *b, const struct node *n, const struct value *x,
+                       struct network *ret) {
+  size_t count = node_list(n, 2, &ret->weights);
+  ret->layer = (struct layer){.b = b, .cell = cell_of(n), .has_biases = node_truth(n, 3)};
+  ret->layers = node_int(n, 4);
+  ret->directions = node_truth(n, 7) ? 2 : 1;
+  size_t plain = ret->layer.has_biases ? 4 : 2, parts = (size_t)(ret->layers * ret->directions);
+  ret->each = ret->layers > 0 ? count / parts : 0;
+  ret->layer.has_projection = ret->layer.cell == CELL_LSTM && ret->each == plain + 1;
+  if ((ret->each != plain && !ret->layer.has_projection) || count != ret->each * parts)
+    compose_error(b, n, E1003, "%zu weights for %lld layers", count, (long long)ret->layers);
+  else if (!expr_is_const(x->shape[0], &ret->steps) || ret->steps < 1)
+    compose_error(b, n, E1008, "a symbolic number of steps, or none");
+  else if (node_truth(n, 6) && node_real(n, 5) > 0)
+    compose_error(b, n, E1008, "dropout between layers: export the model in evaluation mode");
+  else
+    return true;
+  return false;
+}
+
+// The results of the last layer. h and c: the first states of all layers and directions, then the
+// last ones.
+static struct value *run_network(struct network *net, struct value *x, const struct states *first,
+                                 struct value **h, struct value **c) {
+  struct build *b = net->layer.b;
+  for (int64_t i = 0; i < net->layers; i++) {
+    struct value *out[2] = {NULL};
+    for (int64_t d = 0; d < net->directions; d++) {
+      int64_t at = i * net->directions + d;
+      net->layer.weights = net->weights + (size_t)at * net->each;
+      h[at] = part(b, first->h, at);
+      c[at] = first->c ? part(b, first->c, at) : NULL;
+      if (!(out[d] = run(&net->layer, x, net->steps, d, &h[at], &c[at])))
+        return NULL;
+    }
+    x = net->directions == 1 ? out[0]
+                             : BUILD(b, OP_CAT, arg_values(b->g, 2, out), arg_int(b->g, -1));
+  }
+  return x;
+}
+
 // input hx params has_biases num_layers dropout train bidirectional batch_first
 void compose_recurrent(struct build *b, struct node *n) {
-  enum cell cell = cell_of(n);
-  const struct arg *weights;
   struct states s;
-  size_t count = node_list(n, 2, &weights);
-  int64_t layers = node_int(n, 4), directions = node_truth(n, 7) ? 2 : 1, steps;
-  bool is_batched = node_value(n, 0)->rank == 3, batch_first = is_batched && node_truth(n, 8);
-  struct layer l = {.b = b, .cell = cell, .has_biases = node_truth(n, 3)};
-  size_t plain = l.has_biases ? 4 : 2,
-         each = count / (size_t)(layers * directions > 0 ? layers * directions : 1);
-  l.has_projection = cell == CELL_LSTM && each == plain + 1;
+  struct network net;
   struct value *x = node_value(n, 0);
-  if (batch_first)
-    x = build_swap(b, x, 0, 1);
-  if (!states_of(b, n, cell, &s) || !x)
+  bool batch_first = x->rank == 3 && node_truth(n, 8);
+  x = batch_first ? build_swap(b, x, 0, 1) : x;
+  if (!x || x->rank == 0 || !states_of(b, n, cell_of(n), &s) || !network_of(b, n, x, &net))
     return;
-  if (layers < 1 || (each != plain && !l.has_projection) ||
-      count != each * (size_t)(layers * directions)) {
-    compose_error(b, n, E1003, "%zu weights for %lld layers", count, (long long)layers);
+  size_t count = (size_t)(net.layers * net.directions);
+  struct value **h = arena_array(b->g->arena, struct value *, count),
+               **c = arena_array(b->g->arena, struct value *, count);
+  if (!(x = run_network(&net, x, &s, h, c)))
     return;
-  }
-  if (!expr_is_const(x->shape[0], &steps) || steps < 1) {
-    compose_error(b, n, E1008, "a symbolic number of steps; or none");
-    return;
-  }
-  if (node_truth(n, 6) && node_real(n, 5) > 0) {
-    compose_error(b, n, E1008, "dropout between layers: export the model in evaluation mode");
-    return;
-  }
-  struct value **h = arena_array(b->g->arena, struct value *, layers * directions),
-               **c = arena_array(b->g->arena, struct value *, layers * directions);
-  for (int64_t i = 0; i < layers; i++) {
-    struct value *out[2] = {NULL};
-    for (int64_t d = 0; d < directions; d++) {
-      int64_t at = i * directions + d;
-      l.weights = weights + (size_t)at * each;
-      h[at] = part(b, s.h, at);
-      c[at] = s.c ? part(b, s.c, at) : NULL;
-      if (!(out[d] = run(&l, x, steps, d, &h[at], &c[at])))
-        return;
-    }
-    x = directions == 1 ? out[0] : BUILD(b, OP_CAT, arg_values(b->g, 2, out), arg_int(b->g, -1));
-  }
   n->results[0] = batch_first ? build_swap(b, x, 0, 1) : x;
-  n->results[1] = BUILD(b, OP_STACK, arg_values(b->g, (size_t)(layers * directions), h));
-  if (cell == CELL_LSTM)
-    n->results[2] = BUILD(b, OP_STACK, arg_values(b->g, (size_t)(layers * directions), c));
+  n->results[1] = BUILD(b, OP_STACK, arg_values(b->g, count, h));
+  if (net.layer.cell == CELL_LSTM)
+    n->results[2] = BUILD(b, OP_STACK, arg_values(b->g, count, c));
 }

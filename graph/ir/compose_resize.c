@@ -78,8 +78,8 @@ static struct taps cubic(struct build *b, const struct resize *r) {
   struct value *at = source(b, r), *floor = build_unop(b, OP_FLOOR, at);
   struct value *tap = taps_row(b, -1, 4);
   struct value *far = build_sub(b, build_sub(b, at, floor), build_convert(b, tap, r->t));
-  struct value *place = build_add(b, build_convert(b, floor, DTYPE_I64), tap);
-  return (struct taps){clamped(b, place, r->in), cubic_weight(b, far, -0.75)};
+  struct value *from = build_add(b, build_convert(b, floor, DTYPE_I64), tap);
+  return (struct taps){clamped(b, from, r->in), cubic_weight(b, far, -0.75)};
 }
 
 // The filter is stretched by the scale where the image becomes smaller; weights sum to 1.

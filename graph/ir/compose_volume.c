@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Composed pools of volumes, and adaptive maximum pools. A window of a volume is a window of its
-// planes, then one of the depths, each place of a plane by itself: sums, counts and maxima separate
-// so. The positions of maxima also do: the first one in a plane, then the first plane.
+// planes, then one of the depths, for each index of a plane: sums, counts and maxima separate so.
+// The positions of maxima also do: the first one in a plane, then the first plane.
 #include "graph/ir/compose.h"
 
 #define X node_value(n, 0)
@@ -36,7 +36,7 @@ static struct value *planes(struct build *b, struct value *x, const struct volum
   return reshape(b, x, 4, (const struct expr *[]){v->batch, v->depth, v->height, v->width});
 }
 
-// [batch, depth, height width]: a plane's places are columns.
+// [batch, depth, height width]: the indices of a plane are columns.
 static struct value *columns(struct build *b, struct value *x, const struct volume *v) {
   const struct expr *area = expr_mul(b->g->exprs, v->height, v->width);
   return reshape(b, x, 3, (const struct expr *[]){v->batch, v->depth, area});
@@ -161,10 +161,10 @@ static void max_pool3d(struct build *b, struct node *n, struct value **ret) {
   if (!volume_of(b, n, X, &v) || !check_lists(b, n, 1, 5))
     return;
   const struct expr *area = expr_mul(b->g->exprs, v.height, v.width);
-  struct value *x, *place, *first;
+  struct value *x, *inner, *first;
   const struct arg plane[] = {TENSOR(planes(b, X, &v)), in_plane(b, n, 1), in_plane(b, n, 2),
                               in_plane(b, n, 3),        in_plane(b, n, 4), A(5)};
-  if (!both_results(b, OP_MAX_POOL2D, plane, COUNT_OF(plane), &x, &place))
+  if (!both_results(b, OP_MAX_POOL2D, plane, COUNT_OF(plane), &x, &inner))
     return;
   v.height = x->shape[2], v.width = x->shape[3];
   const struct expr *small = expr_mul(b->g->exprs, v.height, v.width), *depth = v.depth;
@@ -174,12 +174,12 @@ static void max_pool3d(struct build *b, struct node *n, struct value **ret) {
     return;
   v.depth = x->shape[1];
   ret[0] = unplaned(b, x, X, &v);
-  // `first` is depth * small + column; the place in that plane is loaded.
+  // `first` is depth * small + column; the index in that plane is loaded.
   const struct expr *from[] = {v.batch, expr_mul(b->g->exprs, depth, small)};
   const struct expr *to[] = {v.batch, expr_mul(b->g->exprs, v.depth, small)};
   first = reshape(b, first, 2, to);
   struct value *at =
-      BUILD(b, OP_GATHER, TENSOR(reshape(b, place, 2, from)), arg_int(b->g, 1), TENSOR(first));
+      BUILD(b, OP_GATHER, TENSOR(reshape(b, inner, 2, from)), arg_int(b->g, 1), TENSOR(first));
   struct value *plane_of = BUILD(b, OP_FLOOR_DIVIDE, TENSOR(first), ARG_E(small));
   at = build_add(b, at, BUILD(b, OP_MUL_TENSOR, TENSOR(plane_of), ARG_E(area)));
   ret[1] = unplaned(b, at, X, &v);
