@@ -208,10 +208,9 @@ void compose_einsum(struct build *b, struct node *n) {
                   STR_ARG(n->args[0].string));
     return;
   }
-  struct term all = terms[0];
   for (size_t i = 0; i < count; i++)
     take_diagonals(&e, &terms[i]);
-  all = terms[0];
+  struct term all = terms[0];
   for (size_t i = 1; i <= count; i++) {
     bool needed[LETTERS] = {false};
     note(&e.out, needed);

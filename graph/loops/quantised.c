@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised operands of products: small integers, scaled by parameters of rows or groups. A product
-// with few rows reads these and computes the operand itself; stored, the operand would be written
-// and read in a dtype of twice or four times the size.
+// Quantised operands of products: small integers or 8-bit floats, scaled by parameters of rows or
+// groups. A product with few rows reads these and computes the operand itself; stored, the operand
+// would be written and read in a dtype of twice or four times the size.
 #include "graph/loops/loops_internal.h"
 
 enum {
@@ -15,12 +15,13 @@ struct weights {
   bool has_integers, has_others;
 };
 
-// A byte an element at most, as packed integers have: all of the operand is in it.
+// A byte an element at most, as packed integers have: the whole operand is in it.
 static void note_load(void *user, const struct scalar *load) {
   struct weights *w = user;
   double count = (double)expr_hint(load->buffer->numel);
-  double bits = count * dtype_bits(load->buffer->dtype);
-  if (dtype_is_int(load->buffer->dtype) && bits <= 8 * w->elements && bits >= w->elements)
+  enum dtype t = load->buffer->dtype;
+  double bits = count * dtype_bits(t);
+  if ((dtype_is_int(t) || dtype_bits(t) == 8) && bits <= 8 * w->elements && bits >= w->elements)
     w->has_integers = true;
   else
     w->has_others |= count * GROUP > w->elements;
