@@ -46,6 +46,16 @@ struct kernel_map {
   bool pads_nan;
 };
 
+// The dimension of the rows of a map's blocks, which are matrices: the only one in front of the
+// last with more than one element; if there is none, the one beside the last. The rank is at
+// least 2.
+static inline uint32_t kernel_map_rows(const struct kernel_map *m) {
+  for (uint32_t i = 0; i + 1 < m->rank; i++)
+    if (m->box[i] > 1)
+      return i;
+  return m->rank - 2;
+}
+
 struct kernel_info {
   const char *name;   // also the symbol in PTX and CPU code
   const char *target; // "sm_90a", "cpu"

@@ -40,7 +40,7 @@ static int64_t memory_left(const struct program *p) {
 
 static bool has_parts(const struct program *p) {
   for (size_t i = 0; i < p->plans.len; i++)
-    if (p->plans.at[i]->kind == KERNEL_PRODUCT && p->plans.at[i]->product->step == PRODUCT_PARTS)
+    if (p->plans.at[i]->kind == KERNEL_PRODUCT && p->plans.at[i]->product->product->parts)
       return true;
   return false;
 }

@@ -37,19 +37,27 @@ static bool want_ring(struct checked *k, intptr_t barriers) {
   return ok || wrong(k, "needs a buffer of two i64 for each slot, not `%s`", text(k, t));
 }
 
+// A tile has the columns and the rows of a block; other dimensions of the map have one element.
+static bool want_block(struct checked *k, MlirType tile, intptr_t offsets) {
+  if ((intptr_t)tensor_rank(tile) > offsets)
+    return wrong(k, "needs an offset for each dimension of `%s`", text(k, tile));
+  if (tensor_rank(tile) != 2)
+    return wrong(k, "needs a matrix, not `%s`", text(k, tile));
+  return want_map(k, (unsigned)offsets);
+}
+
 static bool check_map_load(struct checked *k) {
   MlirType block = result_type(k);
-  if (!type_is_tensor(block) || tensor_rank(block) != operand_count(k))
-    return wrong(k, "needs an offset for each dimension of `%s`", text(k, block));
-  return want_map(k, tensor_rank(block));
+  if (!type_is_tensor(block))
+    return wrong(k, "cannot load `%s`", text(k, block));
+  return want_block(k, block, operand_count(k));
 }
 
 static bool check_map_copy(struct checked *k) {
   MlirType t = operand_type(k, 0);
-  unsigned rank = (unsigned)operand_count(k) - 3;
-  if (!type_is_memdesc(k->c, t) || tensor_rank(memdesc_tile(k->c, t)) != rank)
-    return wrong(k, "needs an offset for each dimension of `%s`", text(k, t));
-  return want_ring(k, 1) && want_map(k, rank);
+  if (!type_is_memdesc(k->c, t))
+    return wrong(k, "cannot load `%s`", text(k, t));
+  return want_ring(k, 1) && want_block(k, memdesc_tile(k->c, t), operand_count(k) - 3);
 }
 
 // `warps`: the size of groups of warps, if there is one.
@@ -64,9 +72,7 @@ static bool check_map_store(struct checked *k) {
   if (is_buffer ? !type_is_memdesc(k->c, t) : !type_is_tensor(t))
     return wrong(k, "cannot store `%s`", text(k, t));
   MlirType tile = is_buffer ? memdesc_tile(k->c, t) : t;
-  if ((intptr_t)tensor_rank(tile) != operand_count(k) - 1)
-    return wrong(k, "needs an offset for each dimension of `%s`", text(k, t));
-  return want_map(k, tensor_rank(tile)) && want_groups(k);
+  return want_block(k, tile, operand_count(k) - 1) && want_groups(k);
 }
 
 static bool check_set_registers(struct checked *k) {

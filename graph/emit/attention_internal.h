@@ -20,6 +20,9 @@ struct attention_writer {
 const struct scalar *attention_with_axes(struct attention_writer *w, const struct scalar *v,
                                          const struct expr *a, const struct expr *a_now,
                                          const struct expr *b, const struct expr *b_now);
+// A descriptor with blocks of rows x columns, and where the batch begins in it.
+void attention_put_tile(struct attention_writer *w, const struct attention_tile *t,
+                        const char *name, const char *rows, unsigned columns);
 // The loops over the keys; `inner` is the depth of k, `columns` those of v.
 void attention_put_loops(struct attention_writer *w, const struct expr *inner,
                          const struct expr *columns);

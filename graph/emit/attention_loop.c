@@ -121,17 +121,44 @@ static void emit_softmax(struct attention_writer *w) {
   emit_line(e, 1, "keep = tl.exp2(top - above)");
 }
 
+void attention_put_tile(struct attention_writer *w, const struct attention_tile *t,
+                        const char *name, const char *rows, unsigned columns) {
+  struct emitter *e = w->e;
+  const char *stride = emit_extent(e, t->stride);
+  emit_line(e, 0, "%s_tiles = tl.make_tensor_descriptor(%s, [%s, %s], [%s, 1], [%s, %u])", name,
+            emit_buffer(e, t->buffer), emit_extent(e, t->rows), stride, stride, rows, columns);
+  emit_line(e, 0, "%s_row = %s", name, emit_index(e, t->row).s);
+  emit_line(e, 0, "%s_column = %s", name, emit_index(e, t->column).s);
+}
+
+static const char *keys_text(struct attention_writer *w, const struct step *step,
+                             const struct expr *across) {
+  if (w->p->blocks.by_tiles)
+    return "k_tiles.load([k_row + k0, k_column]).T";
+  const struct scalar *k =
+      attention_with_axes(w, w->p->score.k, w->p->t->key, across, w->p->t->depth, step->inner);
+  emit_count(w->e, k);
+  return operand_text(w->e, k, w->p->dtype, step->inner, across, step->inner,
+                      arena_printf(w->e->arena, "[%u, BLOCK_N]", w->p->blocks.depth));
+}
+
+static const char *values_text(struct attention_writer *w, const struct step *step) {
+  if (w->p->blocks.by_tiles)
+    return "v_tiles.load([v_row + k0, v_column])";
+  const struct expr *down = key_axis(w, "row", "[:, None]", step);
+  const struct scalar *v =
+      attention_with_axes(w, w->p->t->v, w->p->t->key, down, w->p->n, step->columns);
+  emit_count(w->e, v);
+  return operand_text(w->e, v, w->p->weights, down, step->columns, down,
+                      arena_printf(w->e->arena, "[BLOCK_N, %u]", w->p->blocks.columns));
+}
+
 static void emit_keys(struct attention_writer *w, const char *begin, const char *end,
                       const struct step *step) {
   struct emitter *e = w->e;
   emit_open(e, arena_printf(e->arena, "for k0 in range(%s, %s, BLOCK_N):", begin, end));
   const struct expr *across = key_axis(w, "key", "[None, :]", step);
-  const struct scalar *k =
-      attention_with_axes(w, w->p->score.k, w->p->t->key, across, w->p->t->depth, step->inner);
-  emit_count(e, k);
-  emit_line(e, 1, "k = %s",
-            operand_text(e, k, w->p->dtype, step->inner, across, step->inner,
-                         arena_printf(e->arena, "[%u, BLOCK_N]", w->p->blocks.depth)));
+  emit_line(e, 1, "k = %s", keys_text(w, step, across));
   emit_product_of_keys(w, across);
   emit_mask_of_keys(w, across, step);
   emit_softmax(w);
@@ -141,13 +168,7 @@ static void emit_keys(struct attention_writer *w, const char *begin, const char 
   } else {
     emit_line(e, 1, "total = total * keep + tl.sum(p, 1)");
   }
-  const struct expr *down = key_axis(w, "row", "[:, None]", step);
-  const struct scalar *v =
-      attention_with_axes(w, w->p->t->v, w->p->t->key, down, w->p->n, step->columns);
-  emit_count(e, v);
-  emit_line(e, 1, "v = %s",
-            operand_text(e, v, w->p->weights, down, step->columns, down,
-                         arena_printf(e->arena, "[BLOCK_N, %u]", w->p->blocks.columns)));
+  emit_line(e, 1, "v = %s", values_text(w, step));
   const char *p = w->p->weights == w->p->sum || w->p->sums_by_product
                       ? "p"
                       : arena_printf(e->arena, "p.to(%s)", emit_type(w->p->weights));
@@ -187,6 +208,10 @@ void attention_put_loops(struct attention_writer *w, const struct expr *inner,
     begin = "begin";
     emit_line(e, 0, "begin = %s // BLOCK_N * BLOCK_N",
               arena_printf(e->arena, "max(%s, 0)", bound_text(w, c->first, false, 0)));
+  }
+  if (w->p->blocks.by_tiles) {
+    attention_put_tile(w, &w->p->k_tile, "k", "BLOCK_N", w->p->blocks.depth);
+    attention_put_tile(w, &w->p->v_tile, "v", "BLOCK_N", w->p->blocks.columns);
   }
   struct step rest = {inner, columns, w->p->has_remainder, true};
   if (!w->p->has_whole) {

@@ -86,8 +86,13 @@ static void store_sums(struct attention_writer *w) {
 
 // ---- the kernel ----
 
-static void emit_start(struct attention_writer *w, const struct expr **ret_depth) {
+static void load_queries(struct attention_writer *w) {
   struct emitter *e = w->e;
+  if (w->p->blocks.by_tiles && w->p->q_tile.buffer) {
+    attention_put_tile(w, &w->p->q_tile, "q", "BLOCK_M", w->p->blocks.depth);
+    emit_line(e, 0, "q = q_tiles.load([q_row + m_first, q_column])");
+    return;
+  }
   const struct expr *across = whole_axis(w, w->p->t->depth, "d", w->p->blocks.depth, "[None, :]");
   const struct scalar *q =
       attention_with_axes(w, w->p->score.q, w->p->t->depth, across, NULL, NULL);
@@ -95,10 +100,17 @@ static void emit_start(struct attention_writer *w, const struct expr **ret_depth
   emit_line(e, 0, "q = %s",
             operand_text(e, q, w->p->dtype, w->p->m, across, across,
                          arena_printf(e->arena, "[BLOCK_M, %u]", w->p->blocks.depth)));
+}
+
+static void emit_start(struct attention_writer *w, const struct expr **ret_depth) {
+  struct emitter *e = w->e;
+  load_queries(w);
   if (w->p->scales_queries && w->p->score.scale != 1)
     emit_line(e, 0, "q = q * %s",
               emit_number(e, DTYPE_F32, (union element){.real = w->p->score.scale}));
-  *ret_depth = whole_axis(w, w->p->t->depth, "dk", w->p->blocks.depth, "[:, None]");
+  *ret_depth = NULL; // keys that descriptors load need no axis
+  if (!w->p->blocks.by_tiles)
+    *ret_depth = whole_axis(w, w->p->t->depth, "dk", w->p->blocks.depth, "[:, None]");
   // A finite initial value: for a row without keys so far, inf - inf would be NaN.
   emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",
             w->p->score.expr || w->p->score.added ? "float(\"-inf\")" : "-1e30",

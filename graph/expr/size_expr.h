@@ -117,9 +117,20 @@ bool expr_is_within(struct exprs *x, const struct expr *e, const struct expr *li
 bool expr_linear(struct exprs *x, const struct expr *e, const struct expr *symbol,
                  const struct expr **ret_coefficient, const struct expr **ret_rest);
 
-// Two expressions that are equal for all sizes that the caller accepts: from here on both are built as
-// the simpler one, which it returns. Expressions that contain the other already keep it, and so do
-// symbols.
+// A term of a sum: an expression times a constant.
+enum { EXPR_SUMMANDS = 64 };
+struct expr_summand {
+  const struct expr *of;
+  int64_t times;
+};
+// The terms of a sum, constants last; those of one symbol in mixed-radix digits if that is simpler,
+// which makes all of them at least 0: m // 49 * 3136 + m % 49 instead of 64*m - 63*(m % 49).
+// Returns how many: at most EXPR_SUMMANDS, further ones are left out.
+uint32_t expr_summands(struct exprs *x, const struct expr *sum, struct expr_summand *ret);
+
+// Two expressions that are equal for all sizes that the caller accepts: from here on both are built
+// as the simpler one, which it returns. Expressions that contain the other already keep it, and so
+// do symbols.
 const struct expr *expr_equate(const struct expr *a, const struct expr *b);
 
 // e with each symbol from[i] replaced by to[i], in canonical form.

@@ -58,6 +58,19 @@ static void choose_dtypes(struct attention_plan *t) {
     t->dtype = t->weights = DTYPE_F64;
 }
 
+// Blocks that descriptors load have no masks.
+static void find_tiles(struct planner *pl, struct attention_plan *t) {
+  const struct expr *key = t->t->key, *depth = t->t->depth;
+  const struct scalar *q = batch_value(pl->s, pl->x, t->batch, t->score.q);
+  const struct scalar *k = batch_value(pl->s, pl->x, t->batch, t->score.k);
+  const struct scalar *v = batch_value(pl->s, pl->x, t->batch, t->t->v);
+  t->q_tile = attention_tile_of(pl, q, t->dtype, t->batch, t->m, depth);
+  t->k_tile = attention_tile_of(pl, k, t->dtype, t->batch, key, depth);
+  t->v_tile = attention_tile_of(pl, v, t->weights, t->batch, key, t->n);
+  t->shape.has_tiles = t->k_tile.buffer && t->v_tile.buffer &&
+                       expr_is_multiple(axis_extent(key), ATTENTION_TILE_KEYS);
+}
+
 static struct attention_shape shape_of(const struct attention_plan *t) {
   return (struct attention_shape){.batch = expr_likely(axis_extent(t->batch)),
                                   .queries = expr_likely(axis_extent(t->m)),
@@ -140,12 +153,16 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   t->score = score_analyse(pl->s, pl->x, t->t, t->m, o->rounds);
   choose_dtypes(t);
   t->shape = shape_of(t);
+  find_tiles(pl, t);
   t->blocks = attention_choose(&t->shape, o);
   assert(is_pow2(t->blocks.block_m) && is_pow2(t->blocks.block_n));
   assert(is_pow2(t->blocks.depth) && is_pow2(t->blocks.columns));
   t->scales_queries = scales_queries(t);
+  if (t->scales_queries) // computed from what is loaded
+    t->q_tile.buffer = NULL;
   t->sums_by_product = sums_by_product(t);
   t->has_remainder = !expr_is_multiple(axis_extent(t->t->key), t->blocks.block_n);
+  assert(!t->blocks.by_tiles || !t->has_remainder);
   t->has_whole = has_whole(t);
   plan_epilogue(pl, t);
   set_grid(pl, t, k);
@@ -153,6 +170,7 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   k->attention = t;
   k->num_warps = t->blocks.num_warps;
   k->num_stages = t->blocks.num_stages;
+  k->is_alone = t->blocks.by_tiles;
   k->space = attention_space(pl->arena, axis_extent(t->m), axis_extent(t->t->key), &t->shape,
                              &t->blocks, o);
   if (t->shape.has_half_precision)

@@ -3,6 +3,7 @@
 #ifndef TILE_GRAPH_PLAN_ATTENTION_H
 #define TILE_GRAPH_PLAN_ATTENTION_H
 
+#include "graph/plan/attention_tiles.h"
 #include "graph/plan/plan.h"
 
 // softmax(score(q k)) of a row of keys, as computed by a kernel. If `expr` is NULL, the score is
@@ -27,13 +28,17 @@ struct attention_shape {
   int64_t batch, queries, keys, depth, columns;
   bool has_half_precision; // both products have operands of 16 bits or less
   int64_t loaded_bits;     // loaded per score
+  bool has_tiles;          // tensor descriptors describe keys and values, in whole blocks
 };
 
 struct attention_blocks {
   unsigned block_m, block_n; // queries, keys
   unsigned depth, columns;   // powers of two
   unsigned num_warps, num_stages;
+  bool by_tiles; // keys and values are loaded by tensor descriptors
 };
+
+enum { ATTENTION_TILE_KEYS = 128 }; // of a block that descriptors load
 
 struct attention_blocks attention_choose(const struct attention_shape *s,
                                          const struct program_options *o);
@@ -63,6 +68,8 @@ struct attention_plan {
   // operations beside tensor cores, that is cheaper than additions (0.243 against 0.251 ms with a
   // mask of 4 x 1 x 2048 x 2048; without one it is slower).
   bool sums_by_product;
+  // For blocks.by_tiles. Queries come by a descriptor if q_tile has a buffer.
+  struct attention_tile q_tile, k_tile, v_tile;
   bool has_remainder; // the last block may extend beyond the keys
   bool has_whole; // blocks that every query sees completely have a loop of their own, without masks
   struct region_parts epilogue;

@@ -43,6 +43,7 @@ struct kernel_plan {
   VEC(struct kernel_constant) constants;
   const struct expr *grid[3]; // expressions of sizes and the constants' symbols; NULL: 1
   unsigned num_warps, num_stages;
+  bool is_alone; // as in struct graph_kernel
   struct kernel_sums sums;
   const char *space;                // as in struct graph_kernel
   const struct expr *bytes, *flops; // NULL: the region's

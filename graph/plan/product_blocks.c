@@ -158,32 +158,102 @@ static double overhead(const struct candidate *c, const struct product_shape *s,
   return starting + s->tiles * tile * sums * each;
 }
 
-// The estimated time of the product in microseconds.
-static double duration(const struct candidate *c, const struct product_shape *s, unsigned split,
-                       unsigned multiprocessors, bool is_persistent) {
-  int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch * split;
+// The loops over `k` elements of so many programs, in microseconds: up to `most` share a
+// multiprocessor, whose time they fill better than one.
+static double looping(const struct candidate *c, const struct product_shape *s, int64_t programs,
+                      int64_t k, unsigned most, unsigned multiprocessors) {
   unsigned block_k = candidate_k(c, s);
-  double iterations = (double)cdiv(cdiv(s->k, split), block_k);
+  double iterations = (double)cdiv(k, block_k);
   double each = (double)cdiv(programs, multiprocessors); // programs per multiprocessor
-  double together = each < c->side_by_side ? each : c->side_by_side;
+  double together = each < most ? each : most;
   double full = c->side_by_side == 1
                     ? 1
                     : 0.6 + 0.4 * (together - 1) / (c->side_by_side - 1); // fraction of the rate
   double scale = dtype_bits(s->dtype) == 8 ? 1.8 : 1;
   double flops = 2.0 * c->m * c->n * block_k * iterations * s->products * multiprocessors;
-  double computing = each * flops / (c->rate * scale * full * 1e6);
-  double starting = overhead(c, s, each, is_persistent);
+  return each * flops / (c->rate * scale * full * 1e6);
+}
+
+// Operands and results through memory, in microseconds.
+static double moving(const struct candidate *c, const struct product_shape *s, int64_t programs,
+                     unsigned multiprocessors) {
   double bytes =
       dtype_bits(s->dtype) / 8.0 * (double)s->batch *
           ((double)s->m * (double)s->k + (double)s->products * (double)s->n * (double)s->k) +
       2.0 * (double)s->batch * (double)s->m * (double)s->n;
-  double moving = bytes / 4.0e6;
   // Bytes in flight bound the bandwidth: a latency of 700 ns.
-  double asked = (c->stages - 1.0) * block_k * (c->m + c->n) * dtype_bits(s->dtype) / 8.0;
+  double asked = (c->stages - 1.0) * candidate_k(c, s) * (c->m + c->n) * dtype_bits(s->dtype) / 8.0;
   double at_once = asked * fmin((double)programs, c->side_by_side * (double)multiprocessors);
   double waiting = bytes / fmax(at_once / 0.9, 1);
+  return fmax(bytes / 4.0e6, waiting);
+}
+
+static int64_t blocks_of(const struct candidate *c, const struct product_shape *s) {
+  return cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch;
+}
+
+// The estimated time of the product in microseconds.
+static double duration(const struct candidate *c, const struct product_shape *s, unsigned split,
+                       unsigned multiprocessors, bool is_persistent) {
+  int64_t programs = blocks_of(c, s) * split;
+  double computing = looping(c, s, programs, cdiv(s->k, split), c->side_by_side, multiprocessors);
+  double starting = overhead(c, s, (double)cdiv(programs, multiprocessors), is_persistent);
   double sharing = split == 1 ? 0 : 2.5 + split * 8.0 * (double)(s->batch * s->m * s->n) / 2.5e6;
-  return fmax(computing, fmax(moving, waiting)) + starting + sharing;
+  return fmax(computing, moving(c, s, programs, multiprocessors)) + starting + sharing;
+}
+
+// ---- persistent kernels whose last blocks are split ----
+
+// Two accumulators of a thread, the sum and a part, and 40 registers for the rest: fewer programs
+// fit on a multiprocessor.
+static unsigned beside_each_other(const struct candidate *c) {
+  enum { REGISTERS = 65536, PRODUCER_WARPS = 4 };
+  unsigned registers = 2 * (unsigned)c->m * c->n / (c->warps * 32u) + 40;
+  unsigned most = REGISTERS / ((c->warps + PRODUCER_WARPS) * 32u * registers);
+  return most < 1 ? 1 : most < c->side_by_side ? most : c->side_by_side;
+}
+
+struct left_over {
+  int64_t whole, rest; // blocks
+};
+
+static struct left_over left_over_of(const struct candidate *c, const struct product_shape *s,
+                                     unsigned split, unsigned multiprocessors) {
+  int64_t blocks = blocks_of(c, s), most = (int64_t)beside_each_other(c) * multiprocessors;
+  int64_t programs = blocks * split < most ? blocks * split : most;
+  int64_t rest = programs ? blocks % programs : 0;
+  return (struct left_over){blocks - rest, rest};
+}
+
+static int64_t parts_bytes(const struct candidate *c, int64_t parts) {
+  return 4 * parts * c->m * c->n;
+}
+
+// Parts go to the L2 cache, whose bandwidth is 100 GB/s for a multiprocessor, and one program of
+// each block reads them, after the stores of the others and a counter have arrived.
+static double duration_of_split(const struct candidate *c, const struct product_shape *s,
+                                unsigned split, unsigned multiprocessors) {
+  const double latency = 1.5, bytes_per_us = 0.1e6;
+  struct left_over l = left_over_of(c, s, split, multiprocessors);
+  int64_t parts = l.rest * split, programs = l.whole + parts;
+  unsigned together = beside_each_other(c);
+  double computing = looping(c, s, l.whole, s->k, together, multiprocessors) +
+                     looping(c, s, parts, cdiv(s->k, split), together, multiprocessors);
+  double starting = overhead(c, s, (double)cdiv(programs, multiprocessors), true);
+  int64_t most = cdiv(parts, multiprocessors) + cdiv(l.rest, multiprocessors) * split;
+  double sharing = latency + (double)parts_bytes(c, most) / bytes_per_us;
+  return fmax(computing, moving(c, s, programs, multiprocessors)) + starting + sharing;
+}
+
+// Every part has some blocks of k.
+static bool may_split_blocks(const struct candidate *c, const struct product_shape *s,
+                             unsigned split, const struct program_options *o) {
+  enum { LEAST_ITERATIONS = 4 };
+  int64_t iterations = cdiv(s->k, candidate_k(c, s)), each = cdiv(iterations, split);
+  struct left_over l = left_over_of(c, s, split, plan_multiprocessors(o));
+  return s->may_split_blocks && l.rest > 0 && each >= LEAST_ITERATIONS &&
+         cdiv(iterations, each) == split &&
+         (!o->bounds_parts || parts_bytes(c, l.rest * split) <= o->parts_bytes);
 }
 
 // Parts of k are whole blocks.
@@ -214,6 +284,28 @@ struct choice {
   double time;
 };
 
+static void take_faster(struct choice *x, const struct candidate *c, unsigned split,
+                        bool has_descriptors, double time) {
+  if (!x->best || time < x->time)
+    *x = (struct choice){c, split, has_descriptors, time};
+}
+
+// Beside whole waves, whose time was measured, splits have to gain more than the model's doubt.
+static void consider_persistent(struct choice *x, const struct candidate *c,
+                                const struct product_shape *s, const struct program_options *o) {
+  enum { MOST_SPLIT = 16 };
+  const double doubt = 1.05;
+  unsigned multiprocessors = plan_multiprocessors(o);
+  take_faster(x, c, 1, true, duration(c, s, 1, multiprocessors, true));
+  for (unsigned split = 2; split <= MOST_SPLIT; split++) {
+    if (!may_split_blocks(c, s, split, o))
+      continue;
+    double time = duration_of_split(c, s, split, multiprocessors);
+    bool has_whole = left_over_of(c, s, split, multiprocessors).whole > 0;
+    take_faster(x, c, split, true, has_whole ? doubt * time : time);
+  }
+}
+
 // Compares the candidate, with k split in up to 32 parts, with the best one so far.
 static void consider(struct choice *x, const struct table *t, const struct candidate *c,
                      bool is_last, const struct product_shape *s, const struct program_options *o) {
@@ -222,14 +314,13 @@ static void consider(struct choice *x, const struct table *t, const struct candi
     return;
   if (plan_is_cpu(o) && (unsigned)c->m * c->n > 64 * 64)
     return; // unrolled code per element would be too large
-  unsigned most = t->has_descriptors ? 1 : 32;
-  for (unsigned split = 1; split <= most; split *= 2) {
-    if (!may_split(c, s, split, o))
-      continue;
-    double time = duration(c, s, split, plan_multiprocessors(o), t->has_descriptors);
-    if (!x->best || time < x->time)
-      *x = (struct choice){c, split, t->has_descriptors, time};
+  if (t->has_descriptors) {
+    consider_persistent(x, c, s, o);
+    return;
   }
+  for (unsigned split = 1; split <= 32; split *= 2)
+    if (may_split(c, s, split, o))
+      take_faster(x, c, split, false, duration(c, s, split, plan_multiprocessors(o), false));
 }
 
 struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {
@@ -247,7 +338,10 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
                                .split_k = x.split,
                                .num_warps = best->warps,
                                .num_stages = best->stages,
-                               .resident = x.has_descriptors ? best->side_by_side : 0};
+                               .resident = !x.has_descriptors ? 0
+                                           : x.split > 1      ? beside_each_other(best)
+                                                              : best->side_by_side,
+                               .microseconds = x.time};
 }
 
 // ---- tuning space ----
@@ -258,9 +352,12 @@ const char *product_space(struct arena *a, const struct expr *const extents[3],
   unsigned k = 512 / dtype_bits(s->dtype);   // 32 half-precision elements
   unsigned most = plan_is_cpu(o) ? 32 : 256; // on the CPU, one instruction per element
   struct strbuf out = {.arena = a};
-  bool splits = p->split_k > 1; // there are counters for this many blocks
-  space_put_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16, most);
-  space_put_blocks(&out, "BLOCK_N", extents[1], p->block_n, splits ? p->block_n : 16, most);
+  bool splits = p->split_k > 1, is_fixed = splits && p->resident; // memory for parts of this size
+  // There are counters for as many blocks as the planned ones.
+  space_put_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16,
+                   is_fixed ? p->block_m : most);
+  space_put_blocks(&out, "BLOCK_N", extents[1], p->block_n, splits ? p->block_n : 16,
+                   is_fixed ? p->block_n : most);
   if (!splits) // else the partial results have this block size
     space_put_blocks(&out, "BLOCK_K", extents[2], p->block_k, k, 4 * k);
   space_put_powers(&out, "num_warps", p->num_warps, 4, plan_is_cpu(o) ? 4 : 8);

@@ -2,7 +2,9 @@
 // Recursion is the algorithm: a value is an expression tree.
 // Regions around a matrix product. With few programs and a long k, k is split (split-K): each
 // program writes partial sums, and the last one of each block adds them up in order and computes
-// the epilogue. If that is much work for one program, a second kernel does it.
+// the epilogue. If that is much work for one program, a second kernel does it. A persistent kernel
+// splits only the blocks that are left over when each program has computed as many as the others
+// (as stream-K does, Osama et al., arXiv 2301.03598); these may be all of them.
 #include "graph/plan/product_plan.h"
 
 #include "graph/plan/accesses.h"
@@ -35,6 +37,7 @@ static void find_shape(struct exprs *x, struct product *g) {
     s->is_gathered = s->is_gathered || !operand_is_plain(x, g->stages[i]->a, g->m, g->k) ||
                      !operand_is_plain(x, g->stages[i]->b, g->n, g->k);
   s->may_split = !g->folds_batch;
+  s->may_split_blocks = g->count == 1;
   for (size_t i = 0; i < g->r->stages.len; i++)
     if (g->r->stages.at[i]->kind == STAGE_MAP)
       scalar_loads(g->r->stages.at[i]->body, count_tile, g);
@@ -42,7 +45,8 @@ static void find_shape(struct exprs *x, struct product *g) {
 
 static struct product_tile operand_tile(struct planner *pl, struct product *g,
                                         const struct scalar *v, const struct expr *axis) {
-  return product_tile_of_operand(pl, batch_value(pl->s, pl->x, g->batch, v), g->dtype, axis, g->k);
+  return product_tile_of_operand(pl, batch_value(pl->s, pl->x, g->batch, v), g->dtype, g->batch,
+                                 axis, g->k);
 }
 
 // A load that needs no condition.
@@ -53,7 +57,7 @@ static void find_residual(struct planner *pl, struct product *g, const struct sc
     find_residual(pl, g, v->in[i]);
   if (v->kind != SCALAR_LOAD || !v->buffer || region_maker(g->r, v->buffer))
     return;
-  struct product_tile tile = product_tile_of_load(pl, v, g->m, g->n);
+  struct product_tile tile = product_tile_of_load(pl, v, g->batch, g->m, g->n);
   if (tile.buffer) {
     g->residual = v;
     g->residual_tile = tile;
@@ -62,7 +66,7 @@ static void find_residual(struct planner *pl, struct product *g, const struct sc
 
 // The descriptors of a map exist before the kernel runs: their sizes are not 0.
 static void find_tiles(struct planner *pl, struct product *g) {
-  bool all = !g->is_batched && axis_extent(g->k)->lo >= 1;
+  bool all = axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1;
   for (unsigned i = 0; i < g->count; i++) {
     g->a[i] = operand_tile(pl, g, g->stages[i]->a, g->m);
     g->b[i] = operand_tile(pl, g, g->stages[i]->b, g->n);
@@ -73,7 +77,7 @@ static void find_tiles(struct planner *pl, struct product *g) {
   for (size_t i = 0; i < g->epilogue.writes.len && all; i++)
     find_residual(pl, g, g->epilogue.writes.at[i].body);
   for (size_t i = 0; i < g->epilogue.writes.len; i++)
-    g->stores[i] = product_tile_of_store(pl, &g->epilogue.writes.at[i], g->m, g->n);
+    g->stores[i] = product_tile_of_store(pl, &g->epilogue.writes.at[i], g->batch, g->m, g->n);
 }
 
 static bool take_stages(struct product *g) {
@@ -133,6 +137,38 @@ static void create_parts(struct planner *pl, struct product *g) {
   g->part_offset = offset_of_part(pl, g);
 }
 
+// ---- blocks of a persistent kernel that are split ----
+
+static const struct expr *blocks_of(struct planner *pl, const struct product *g,
+                                    const struct expr *block_m, const struct expr *block_n) {
+  struct exprs *x = pl->x;
+  return expr_mul(x, expr_cdiv(x, axis_extent(g->m), block_m),
+                  expr_cdiv(x, axis_extent(g->n), block_n));
+}
+
+// At most this many blocks are left over.
+static const struct expr *most_split_blocks(struct planner *pl, const struct product *g,
+                                            int64_t programs) {
+  struct exprs *x = pl->x;
+  const struct expr *blocks =
+      expr_mul(x, axis_extent(g->batch),
+               blocks_of(pl, g, expr_const(x, g->plan.block_m), expr_const(x, g->plan.block_n)));
+  int64_t n;
+  if (!expr_is_const(blocks, &n))
+    return expr_min(x, blocks, expr_const(x, programs));
+  int64_t launched = n * g->plan.split_k < programs ? n * g->plan.split_k : programs;
+  return expr_const(x, launched ? n % launched : 0);
+}
+
+static void create_block_parts(struct planner *pl, struct product *g) {
+  int64_t programs = (int64_t)g->plan.resident * plan_multiprocessors(pl->o), count = programs;
+  int64_t elements = (int64_t)g->plan.split_k * g->plan.block_m * g->plan.block_n;
+  const struct expr *most = most_split_blocks(pl, g, programs);
+  expr_is_const(most, &count);
+  g->parts = plan_temporary(pl->p, "parts", g->sum, expr_muli(pl->x, most, elements));
+  plan_counters(pl->p, count ? count : 1);
+}
+
 // ---- kernels ----
 
 // Loads of the products are known: they are the accumulators.
@@ -158,7 +194,9 @@ static void note_accesses(struct planner *pl, struct kernel_plan *k) {
     access_store(&w, g->parts, g->part_offset);
     return;
   }
-  if (k->product->step == PRODUCT_SUM)
+  if (k->product->step == PRODUCT_WHOLE && g->parts)
+    access_buffer(&w, g->parts, true);
+  if (g->parts)
     access_buffer(&w, g->parts, false);
   note_products_given(pl, &w, g);
   for (size_t i = 0; i < g->epilogue.writes.len; i++)
@@ -167,12 +205,15 @@ static void note_accesses(struct planner *pl, struct kernel_plan *k) {
 
 // Programs for all blocks; of a persistent kernel, as many as multiprocessors hold.
 static const struct expr *programs_of(struct planner *pl, const struct product *g,
-                                      const struct expr *block_m, const struct expr *block_n) {
+                                      const struct expr *block_m, const struct expr *block_n,
+                                      const struct expr *split) {
   struct exprs *x = pl->x;
-  const struct expr *blocks = expr_mul(x, expr_cdiv(x, axis_extent(g->m), block_m),
-                                       expr_cdiv(x, axis_extent(g->n), block_n));
+  const struct expr *blocks = blocks_of(pl, g, block_m, block_n);
+  if (!g->plan.resident)
+    return blocks;
+  blocks = expr_mul(x, blocks, axis_extent(g->batch));
   int64_t most = (int64_t)g->plan.resident * plan_multiprocessors(pl->o);
-  return g->plan.resident ? expr_min(x, blocks, expr_const(x, most)) : blocks;
+  return expr_min(x, split ? expr_mul(x, blocks, split) : blocks, expr_const(x, most));
 }
 
 static struct kernel_plan *kernel_of(struct planner *pl, const struct product *g,
@@ -188,10 +229,13 @@ static struct kernel_plan *kernel_of(struct planner *pl, const struct product *g
     plan_constant(pl->p, k, "BLOCK_K", g->plan.block_k);
   if (group_m > 1)
     plan_constant(pl->p, k, "GROUP_M", group_m);
-  k->grid[0] = programs_of(pl, g, m, n);
-  k->grid[1] = axis_extent(g->batch);
+  const struct expr *split = g->plan.resident && g->plan.split_k > 1
+                                 ? plan_constant(pl->p, k, "SPLIT_K", g->plan.split_k)
+                                 : NULL;
+  k->grid[0] = programs_of(pl, g, m, n, split);
+  k->grid[1] = g->plan.resident ? NULL : axis_extent(g->batch);
   k->grid[2] = step == PRODUCT_PARTS ? expr_const(pl->x, g->plan.split_k) : NULL;
-  if (g->folds_batch && step != PRODUCT_SUM) {
+  if (g->folds_batch && step != PRODUCT_SUM && !g->plan.resident) {
     k->grid[0] = expr_mul(pl->x, k->grid[0], k->grid[1]);
     k->grid[1] = NULL;
   }
@@ -243,9 +287,11 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   g->plan = product_choose(&g->shape, o);
   assert(is_pow2(g->plan.block_m) && is_pow2(g->plan.block_n) && is_pow2(g->plan.block_k));
   assert(g->plan.split_k >= 1 && g->plan.group_m >= 1);
-  bool splits = g->plan.split_k > 1, sums_later = false;
+  bool splits = g->plan.split_k > 1 && !g->plan.resident, sums_later = false;
   if (splits)
     create_parts(pl, g);
+  else if (g->plan.split_k > 1)
+    create_block_parts(pl, g);
   struct kernel_plan *k = kernel_of(pl, g, splits ? PRODUCT_PARTS : PRODUCT_WHOLE, NULL,
                                     g->plan.block_m, g->plan.block_n, g->plan.group_m);
   if (splits && !sum_in_last_block(pl, g, k)) {
@@ -255,6 +301,7 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   const struct expr *extents[3] = {axis_extent(g->m), axis_extent(g->n), axis_extent(g->k)};
   k->num_warps = g->plan.num_warps;
   k->num_stages = g->plan.num_stages;
+  k->is_alone = g->plan.resident == 1;
   k->space = product_space(pl->arena, extents, &g->shape, &g->plan, o);
   if (dtype_bits(g->dtype) <= 16 && !g->plan.resident) // more warps would leave registers to spill
     k->sums.tiles = g->count;

@@ -8,22 +8,26 @@
 // The input of the choice of blocks, for likely sizes.
 struct product_shape {
   int64_t batch, m, n, k;
-  enum dtype dtype;  // of the operands in tl.dot
-  unsigned products; // products with a common loop over k
-  unsigned tiles;    // block-sized tiles that the epilogue loads
-  bool is_gathered;  // an operand or its offsets are computed: registers per element
-  bool may_split;    // k, over programs
-  bool has_tiles;    // all operands are matrices that tensor descriptors describe
+  enum dtype dtype;      // of the operands in tl.dot
+  unsigned products;     // products with a common loop over k
+  unsigned tiles;        // block-sized tiles that the epilogue loads
+  bool is_gathered;      // an operand or its offsets are computed: registers per element
+  bool may_split;        // k, over programs
+  bool may_split_blocks; // k of some blocks of a persistent kernel
+  bool has_tiles;        // all operands are matrices that tensor descriptors describe
 };
 
 struct product_plan {
   unsigned block_m, block_n, block_k; // powers of two
   unsigned group_m;
-  unsigned split_k; // programs per block along k; a second kernel adds their sums
+  // Programs per block along k; of a persistent kernel, for the blocks that are left over when each
+  // program has computed as many as the others.
+  unsigned split_k;
   unsigned num_warps, num_stages;
   // A persistent kernel, whose operands are loaded through tensor descriptors: so many programs per
   // multiprocessor compute all blocks. 0: a program for each block, and loads by pointers.
   unsigned resident;
+  double microseconds; // that the model expects
 };
 
 enum { MOST_PRODUCTS = 4 };
@@ -40,7 +44,9 @@ struct product {
   struct product_shape shape;
   struct product_plan plan;
   const struct expr *part; // the axis of parts of a split k
-  struct buffer *parts;    // partial sums: [part, batch, m, n]
+  // Partial sums: [part, batch, m, n]; of a persistent kernel [part, block, row, column], for the
+  // blocks that are split. NULL: none.
+  struct buffer *parts;
   const struct expr *part_offset;
   struct region_parts epilogue;
   struct product_tile a[MOST_PRODUCTS], b[MOST_PRODUCTS]; // the stages' operands

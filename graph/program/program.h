@@ -28,6 +28,7 @@ struct graph_kernel {
   VEC(struct kernel_constant)
   constants; // for the first target; also the defaults in the source
   uint32_t num_warps, num_stages;
+  bool is_alone; // a program fills a multiprocessor
   struct kernel_sums sums;
   const char *space; // of configurations for --max-autotune, in the syntax of --space; NULL:
                      // nothing to tune

@@ -195,7 +195,8 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
   }
   struct loaded_kernel *k = &l->kernels[launch->kernel->id];
   bool is_tier1 = k->tier1 && !atomic_load_explicit(&k->is_there, memory_order_acquire);
-  const tile_launch_options options = {.in_order = l->is_in_order || order == LAUNCH_BEHIND_OTHERS};
+  bool is_behind = l->is_in_order || order == LAUNCH_BEHIND_OTHERS || launch->kernel->is_alone;
+  const tile_launch_options options = {.in_order = is_behind};
   *ret_launches = true;
   return tile_launch_with(is_tier1 ? k->tier1 : k->kernel, stream,
                           (tile_grid){grid[0], grid[1], grid[2]}, args, launch->args.len, &options);

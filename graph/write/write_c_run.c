@@ -170,9 +170,9 @@ static void write_launch(const struct c_writer *w, const struct launch *l) {
     strbuf_puts(w->out, ", 0, (size_t)(");
     c_print_size(w, l->clears->numel);
     strbuf_printf(w->out, " * %u));\n", dtype_bytes(l->clears->dtype));
-    if (w->p->launch_pdl)
-      strbuf_puts(w->out, "  order.in_order = 1;\n");
   }
+  if (w->p->launch_pdl && (l->clears || l->kernel->is_alone))
+    strbuf_puts(w->out, "  order.in_order = 1;\n");
   for (size_t i = 0; i < l->args.len; i++)
     write_argument(w, &l->args.at[i], i);
   strbuf_printf(w->out,

@@ -16,17 +16,17 @@ static int64_t bytes_of_boxes(struct protocol *p, MlirOperation op) {
   unsigned bits = type_bits(p->c, element_type(tile));
   if (!module_map(p->c, p->module, (uint32_t)op_attr_int(op, "map", 0), &map))
     return -1;
-  if (map.rank != tensor_rank(tile) || 8 * dtype_bytes(map.dtype) != bits)
+  if (map.rank < 2 || 8 * dtype_bytes(map.dtype) != bits)
     return -1;
   int64_t warps = op_attr_int(op, "warps", 0); // that store their own rows
   for (unsigned i = 0; i + 1 < map.rank; i++) {
-    int64_t rows = warps && i + 2 == map.rank ? warps * MAP_STORE_ROWS : tensor_dim(tile, i);
-    if (map.box[i] != rows)
+    int64_t rows = warps ? warps * MAP_STORE_ROWS : tensor_dim(tile, 0);
+    if (map.box[i] != (i == kernel_map_rows(&map) ? rows : 1))
       return -1;
   }
   bool is_swizzled = e && e->kind == ENC_NVMMA_SHARED && map.swizzle == e->nvmma.swizzle &&
                      !e->nvmma.transposed && map.box[map.rank - 1] * bits / 8 == map.swizzle;
-  bool is_whole = tensor_dim(tile, map.rank - 1) % map.box[map.rank - 1] == 0;
+  bool is_whole = tensor_dim(tile, 1) % map.box[map.rank - 1] == 0;
   return is_swizzled && is_whole ? tensor_numel(tile) * bits / 8 : -1;
 }
 

@@ -133,10 +133,11 @@ static void release(struct emitter *e, MlirOperation op) {
                  r.at->held);
 }
 
-// The boxes of a block: its inner dimension in parts of one swizzle each, rows together
+// The boxes of a block, a matrix: its inner dimension in parts of one swizzle each, rows together
 // (layouts/shared.c).
 struct boxes {
   uint32_t map, rank, count, width; // width: elements of a row
+  uint32_t row_axis;                // dimension of the map
   uint32_t rows, row_bytes, bytes;  // of the block's part of that width
   LLVMValueRef coords[KERNEL_MAP_RANK], buffer;
 };
@@ -145,16 +146,14 @@ static struct boxes boxes_of(struct emitter *e, MlirOperation op, intptr_t first
   struct boxes x = {.map = (uint32_t)op_attr_int(op, "map", 0)};
   const struct kernel_map *map = &e->info->maps[x.map];
   MlirType tile = memdesc_tile(e->c, operand_type(op, 0));
-  uint32_t inner = map->rank - 1;
   x.rank = map->rank;
-  x.width = map->box[inner];
-  x.count = (uint32_t)(tensor_dim(tile, inner) + x.width - 1) / x.width;
+  x.width = map->box[map->rank - 1];
+  x.row_axis = kernel_map_rows(map);
+  x.count = (uint32_t)(tensor_dim(tile, 1) + x.width - 1) / x.width;
   x.buffer = shared_address(e, operand_of(e, op, 0)->at[0]);
   for (uint32_t i = 0; i < map->rank; i++)
     x.coords[i] = operand_of(e, op, first_offset + (intptr_t)i)->at[0];
-  x.rows = 1;
-  for (uint32_t i = 0; i < inner; i++)
-    x.rows *= (uint32_t)tensor_dim(tile, i);
+  x.rows = (uint32_t)tensor_dim(tile, 0);
   x.row_bytes = x.width * dtype_bytes(map->dtype);
   x.bytes = x.rows * x.row_bytes;
   return x;
@@ -202,7 +201,7 @@ static void store_rows(struct emitter *e, const struct boxes *x, uint32_t warps,
   for (uint32_t k = 0; k < x->count; k++) {
     box_coords(e, x, k, at);
     if (warps)
-      at[x->rank - 2] = LLVMBuildAdd(e->b, at[x->rank - 2], row, "");
+      at[x->row_axis] = LLVMBuildAdd(e->b, at[x->row_axis], row, "");
     LLVMValueRef distance = LLVMBuildMul(e->b, row, const_i32(e, x->row_bytes), "");
     LLVMValueRef from = LLVMBuildAdd(e->b, box_buffer(e, x, k), distance, "");
     e->target->hooks->map_store(e, e->maps[x->map], from, x->rank, at);

@@ -90,7 +90,7 @@ void map_stores_open(struct map_stores *s, struct ir_context *c, MlirOperation m
     x->buffer_count = x->parts > 1 && has_room ? MAP_STORE_BUFFERS : 1;
     struct kernel_map map = maps[op_attr_int(x->op, "map", 0)];
     if (s->warps)
-      map.box[map.rank - 2] = (uint32_t)s->warps * MAP_STORE_ROWS;
+      map.box[kernel_map_rows(&map)] = (uint32_t)s->warps * MAP_STORE_ROWS;
     x->map = map_for_buffer(c, module, map, &e);
     b->loc = mlirOperationGetLocation(x->op);
     for (unsigned k = 0; k < x->buffer_count; k++)
@@ -111,12 +111,13 @@ static void store_part(const struct map_stores *s, struct map_store *x, struct b
   build_local_store(b, value, buffer);
   if (x->buffer_count > 1)
     build_map_wait(b, s->warps);
-  for (unsigned i = 0; i < 2; i++)
+  unsigned rank = (unsigned)mlirOperationGetNumOperands(x->op) - 1;
+  for (unsigned i = 0; i < rank; i++)
     offsets[i] = mlirOperationGetOperand(x->op, 1 + (intptr_t)i);
   if (first)
-    offsets[1] = build_binary(b, OP_ARITH_ADDI, offsets[1],
-                              build_const_int(b, mlir_of_dtype(b->c, DTYPE_I32), first));
-  build_buffer_map_store(b, x->map, buffer, 2, offsets, s->warps);
+    offsets[rank - 1] = build_binary(b, OP_ARITH_ADDI, offsets[rank - 1],
+                                     build_const_int(b, mlir_of_dtype(b->c, DTYPE_I32), first));
+  build_buffer_map_store(b, x->map, buffer, rank, offsets, s->warps);
 }
 
 void map_stores_lower(struct map_stores *s, struct ir_context *c, struct builder *end) {

@@ -28,6 +28,7 @@
 #include "lowering/passes/map_stores.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
+#include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"
 #include "mlir-dialects/rings.h"
 
@@ -37,22 +38,20 @@ enum {
   MAX_REGISTERS = 240,    // of a thread that computes
   SM_REGISTERS = 65536,   // of a multiprocessor
   MANY_ACCUMULATORS = 64, // of a thread: fewer leave registers enough to all warps
-  SWIZZLE = 128,          // bytes: the widest
-  MAX_RING_LOADS = 2      // operands of a product
-};
-
-struct ring_load {
-  MlirOperation op, copy; // map_load of the warps that compute, and of the producer
-  MlirValue buffers;
-  uint32_t map;
+  SWIZZLE = 128           // bytes: the widest
 };
 
 struct ring {
   struct ring_ref ref;
-  MlirOperation product;
-  struct ring_load loads[MAX_RING_LOADS];
-  unsigned count;
+  MlirValue buffers[MAX_SITE_LOADS];
+  unsigned buffer_count;
   uint32_t bytes; // of a slot
+};
+
+// A load of a site: map_load of the warps that compute, and of the producer.
+struct ring_load {
+  MlirOperation op, copy;
+  uint32_t map;
 };
 
 struct state {
@@ -60,7 +59,9 @@ struct state {
   struct ir_context *c;
   MlirOperation module, kernel;
   VEC(MlirOperation) loads, copies; // in program order
-  VEC(struct ring) rings;
+  uint32_t *load_maps;              // [load]
+  struct ring_sites sites;
+  struct ring *rings; // [sites.ring_count]
   struct map_stores stores;
   uint32_t store_bytes; // at least
   bool has_many_accumulators;
@@ -85,61 +86,29 @@ static bool collect_copy(MlirOperation op, void *user) {
 
 // ---- rings ----
 
-// The first product of the load's block that the tile reaches; null if there is none.
-static MlirOperation product_of(struct state *s, MlirValue v) {
-  for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
-    if (op_is(s->c, user, OP_TILE_DOT))
-      return user;
-    for (intptr_t i = 0; i < mlirOperationGetNumResults(user); i++) {
-      MlirOperation found = product_of(s, mlirOperationGetResult(user, i));
-      if (!mlirOperationIsNull(found))
-        return found;
-    }
-  }
-  return (MlirOperation){NULL};
-}
-
 static uint64_t tile_bytes(struct state *s, MlirOperation load) {
   MlirType t = mlirValueGetType(mlirOperationGetResult(load, 0));
   return (uint64_t)tensor_numel(t) * type_bits(s->c, element_type(t)) / 8;
 }
 
-// The most slots of rings of products: a block that no product reads has one slot.
+// The most slots of rings that run ahead; the others have one.
 static unsigned most_slots(struct state *s) {
-  uint64_t products = 0, others = s->store_bytes;
-  for (size_t i = 0; i < s->loads.len; i++) {
-    MlirOperation load = s->loads.at[i];
-    bool is_operand = !mlirOperationIsNull(product_of(s, mlirOperationGetResult(load, 0)));
-    *(is_operand ? &products : &others) += tile_bytes(s, load);
-  }
+  uint64_t products = ring_sites_slot_bytes(s->c, &s->sites, false);
+  uint64_t others = s->store_bytes + ring_sites_slot_bytes(s->c, &s->sites, true);
   return ring_slots_that_fit(s->p->target, products, (uint32_t)others);
 }
 
 // As many slots as the loop has stages, and as shared memory has room for.
-static int32_t slots_for(struct state *s, MlirOperation load) {
+static int32_t slots_for(struct state *s, const struct ring_site *site) {
   bool asked;
-  MlirOperation loop = op_loop_around(s->c, load); // null: it had one iteration
+  if (site->is_held)
+    return 1;
+  MlirOperation loop = op_loop_around(s->c, site->loads[0]); // null: it had one iteration
   unsigned stages = mlirOperationIsNull(loop) ? LEAST_RING_SLOTS
                                               : loop_stages(s->c, loop, s->p->num_stages, &asked);
   unsigned most = most_slots(s);
   stages = stages < most ? stages : most;
   return (int32_t)(stages < LEAST_RING_SLOTS ? LEAST_RING_SLOTS : stages);
-}
-
-static struct ring *ring_for(struct state *s, MlirOperation load) {
-  MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
-  for (size_t i = 0; i < s->rings.len && !mlirOperationIsNull(product); i++) {
-    struct ring *r = &s->rings.at[i];
-    if (mlirOperationEqual(r->product, product) && r->count < MAX_RING_LOADS &&
-        mlirBlockEqual(mlirOperationGetBlock(r->loads[0].op), mlirOperationGetBlock(load)))
-      return r;
-  }
-  struct ring r = {.product = product, .ref.number = (int32_t)s->rings.len};
-  r.ref.slots = mlirOperationIsNull(product) ? 1 : slots_for(s, load);
-  vec_push(s->p->scratch, &s->rings, r);
-  return &s->rings.at[s->rings.len - 1];
 }
 
 // The layout that the product's descriptors have if rows of memory are rows of the buffer; else
@@ -190,15 +159,46 @@ static MlirValue build_barriers(struct state *s, struct builder *b, int32_t slot
   return build_local_alloc(b, (MlirValue){NULL}, type);
 }
 
-static void add_load(struct state *s, struct builder *b, MlirOperation load) {
-  struct ring *r = ring_for(s, load);
-  MlirType tile = mlirValueGetType(mlirOperationGetResult(load, 0));
-  MlirAttribute layout = buffer_layout(s, load);
-  b->loc = mlirOperationGetLocation(load);
-  struct ring_load l = {.op = load, .map = map_for(s, load, layout)};
-  l.buffers = build_local_ring(b, type_with_encoding(tile, layout), r->ref.slots);
-  r->bytes += (uint32_t)tile_bytes(s, load);
-  r->loads[r->count++] = l;
+static size_t load_index(struct state *s, MlirOperation load) {
+  size_t i = 0;
+  while (!mlirOperationEqual(s->loads.at[i], load))
+    i++;
+  return i;
+}
+
+static struct ring_load load_of(struct state *s, const struct ring_site *site, unsigned i) {
+  size_t k = load_index(s, site->loads[i]);
+  return (struct ring_load){site->loads[i], s->copies.at[k], s->load_maps[k]};
+}
+
+// Buffers of the ring for the loads of its first site, whose layouts the others take over.
+static void open_ring(struct state *s, struct builder *b, const struct ring_site *site) {
+  struct ring *r = &s->rings[site->ring];
+  *r = (struct ring){.ref.number = (int32_t)site->ring, .ref.slots = slots_for(s, site)};
+  for (unsigned i = 0; i < site->count; i++) {
+    MlirType tile = mlirValueGetType(mlirOperationGetResult(site->loads[i], 0));
+    b->loc = mlirOperationGetLocation(site->loads[i]);
+    MlirType type = type_with_encoding(tile, buffer_layout(s, site->loads[i]));
+    r->buffers[r->buffer_count++] = build_local_ring(b, type, r->ref.slots);
+    r->bytes += (uint32_t)tile_bytes(s, site->loads[i]);
+  }
+}
+
+static void open_rings(struct state *s, struct builder *b) {
+  struct arena *a = s->p->scratch;
+  s->rings = arena_array(a, struct ring, s->sites.ring_count + 1);
+  s->load_maps = arena_array(a, uint32_t, s->loads.len + 1);
+  for (size_t i = 0; i < s->sites.at.len; i++) {
+    const struct ring_site *site = &s->sites.at.at[i];
+    struct ring *r = &s->rings[site->ring];
+    if (!r->buffer_count)
+      open_ring(s, b, site);
+    for (unsigned k = 0; k < site->count; k++) {
+      MlirType type = memdesc_tile(s->c, mlirValueGetType(r->buffers[k]));
+      s->load_maps[load_index(s, site->loads[k])] =
+          map_for(s, site->loads[k], tensor_encoding(type));
+    }
+  }
 }
 
 // ---- the producer ----
@@ -207,8 +207,7 @@ static void add_load(struct state *s, struct builder *b, MlirOperation load) {
 static void clone_ops(struct state *s, MlirOperation first, MlirBlock to) {
   struct clone_map m = {.arena = s->p->scratch};
   MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(first));
-  for (MlirOperation op = first; !mlirOperationEqual(op, end);
-       op = mlirOperationGetNextInBlock(op))
+  for (MlirOperation op = first; !mlirOperationEqual(op, end); op = mlirOperationGetNextInBlock(op))
     clone_op(&m, op, to);
 }
 
@@ -255,20 +254,21 @@ static bool drop_effect(MlirOperation op, void *user) {
   }
 }
 
-static void fill_ring(struct state *s, const struct ring *r) {
+static void fill_ring(struct state *s, const struct ring_site *site) {
+  const struct ring *r = &s->rings[site->ring];
   MlirValue slot = {NULL};
-  for (unsigned i = 0; i < r->count; i++) {
-    const struct ring_load *l = &r->loads[i];
-    struct builder b = builder_before(s->c, l->copy);
+  for (unsigned i = 0; i < site->count; i++) {
+    struct ring_load l = load_of(s, site, i);
+    struct builder b = builder_before(s->c, l.copy);
     MlirValue offsets[KERNEL_MAP_RANK];
-    unsigned rank = (unsigned)mlirOperationGetNumOperands(l->copy);
+    unsigned rank = (unsigned)mlirOperationGetNumOperands(l.copy);
     for (unsigned k = 0; k < rank; k++)
-      offsets[k] = mlirOperationGetOperand(l->copy, (intptr_t)k);
+      offsets[k] = mlirOperationGetOperand(l.copy, (intptr_t)k);
     if (i == 0)
       slot = build_ring_empty(&b, &r->ref, (int32_t)r->bytes);
-    build_map_copy(&b, &r->ref, l->map, build_local_index(&b, l->buffers, slot, -1), slot, rank,
+    build_map_copy(&b, &r->ref, l.map, build_local_index(&b, r->buffers[i], slot, -1), slot, rank,
                    offsets);
-    drop(s, l->copy);
+    drop(s, l.copy);
   }
 }
 
@@ -301,19 +301,19 @@ static void read_slot(struct state *s, MlirValue loaded, MlirValue view) {
 }
 
 // Slots are released at the end of an iteration; warp-group-dot keeps those of products in flight.
-static void drain_ring(struct state *s, const struct ring *r) {
-  MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(r->loads[0].op));
+static void drain_ring(struct state *s, const struct ring_site *site) {
+  const struct ring *r = &s->rings[site->ring];
+  MlirOperation end = mlirBlockGetTerminator(mlirOperationGetBlock(site->loads[0]));
   MlirValue slot = {NULL};
-  for (unsigned i = 0; i < r->count; i++) {
-    const struct ring_load *l = &r->loads[i];
-    MlirValue old = mlirOperationGetResult(l->op, 0);
-    struct builder b = builder_before(s->c, l->op);
+  for (unsigned i = 0; i < site->count; i++) {
+    MlirValue old = mlirOperationGetResult(site->loads[i], 0);
+    struct builder b = builder_before(s->c, site->loads[i]);
     if (i == 0)
       slot = build_ring_full(&b, &r->ref);
-    MlirValue view = build_local_index(&b, l->buffers, slot, -1);
+    MlirValue view = build_local_index(&b, r->buffers[i], slot, -1);
     MlirValue loaded = build_local_load(&b, view, tensor_encoding(mlirValueGetType(old)));
     value_replace(old, loaded);
-    op_erase(l->op);
+    op_erase(site->loads[i]);
     read_slot(s, loaded, view);
   }
   struct builder b = builder_before(s->c, end);
@@ -412,8 +412,8 @@ static uint32_t room(struct state *s) {
   enum { BARRIERS = 256, SYSTEM = 1024 }; // SYSTEM: of each CTA
   uint32_t ctas = ctas_by_registers(s);
   uint64_t share = (s->p->target->shared_limit + SYSTEM) / ctas - SYSTEM, bytes = BARRIERS;
-  for (size_t i = 0; i < s->rings.len; i++)
-    bytes += (uint64_t)s->rings.at[i].bytes * (uint64_t)s->rings.at[i].ref.slots;
+  for (size_t i = 0; i < s->sites.ring_count; i++)
+    bytes += (uint64_t)s->rings[i].bytes * (uint64_t)s->rings[i].ref.slots;
   return bytes < share ? (uint32_t)(share - bytes) : 0;
 }
 
@@ -421,10 +421,10 @@ static uint32_t room(struct state *s) {
 static void end_rings(struct state *s, MlirBlock computing, MlirLocation loc) {
   struct builder end = builder_before(s->c, mlirBlockGetTerminator(computing));
   end.loc = loc;
-  for (size_t i = 0; i < s->rings.len; i++) {
-    const struct ring *r = &s->rings.at[i];
-    for (unsigned k = 0; k < r->count; k++)
-      build_ring_end(&end, r->loads[k].buffers);
+  for (size_t i = 0; i < s->sites.ring_count; i++) {
+    const struct ring *r = &s->rings[i];
+    for (unsigned k = 0; k < r->buffer_count; k++)
+      build_ring_end(&end, r->buffers[k]);
     build_ring_end(&end, r->ref.barriers);
   }
 }
@@ -436,12 +436,11 @@ static void specialize(struct state *s) {
   struct builder b = builder_before(s->c, first);
   take_maps(s);
   s->store_bytes = map_stores_choose(&s->stores, s->c, s->p->num_warps);
-  for (size_t i = 0; i < s->loads.len; i++)
-    add_load(s, &b, s->loads.at[i]);
+  open_rings(s, &b);
   map_stores_open(&s->stores, s->c, s->module, &b, s->maps, room(s));
-  for (size_t i = 0; i < s->rings.len; i++) {
-    struct ring_ref *r = &s->rings.at[i].ref;
-    b.loc = mlirOperationGetLocation(s->rings.at[i].loads[0].op);
+  for (size_t i = 0; i < s->sites.ring_count; i++) {
+    struct ring_ref *r = &s->rings[i].ref;
+    b.loc = mlirOperationGetLocation(value_def(s->rings[i].buffers[0]));
     r->barriers = build_barriers(s, &b, r->slots);
     build_ring_init(&b, r);
   }
@@ -452,19 +451,14 @@ static void specialize(struct state *s) {
   struct builder end = builder_at_end(s->c, computing, b.loc);
   map_stores_lower(&s->stores, s->c, &end);
   build_yield(&end, 0, NULL);
-  for (size_t i = 0; i < s->rings.len; i++)
-    for (unsigned k = 0; k < s->rings.at[i].count; k++)
-      for (size_t n = 0; n < s->loads.len; n++)
-        if (mlirOperationEqual(s->loads.at[n], s->rings.at[i].loads[k].op))
-          s->rings.at[i].loads[k].copy = s->copies.at[n];
   MlirOperation parts = mlirBlockGetFirstOperation(producer);
   while (!op_is(s->c, parts, OP_SCF_IF))
     parts = mlirOperationGetNextInBlock(parts);
   ir_walk_post(s->p->scratch, parts, drop_effect, s);
-  for (size_t i = 0; i < s->rings.len; i++) {
-    fill_ring(s, &s->rings.at[i]);
-    drain_ring(s, &s->rings.at[i]);
-  }
+  for (size_t i = 0; i < s->sites.at.len; i++)
+    fill_ring(s, &s->sites.at.at[i]);
+  for (size_t i = 0; i < s->sites.at.len; i++)
+    drain_ring(s, &s->sites.at.at[i]);
   end_rings(s, computing, b.loc);
   if (registers) {
     set_registers(s, producer, PRODUCER_REGISTERS, false);
@@ -491,6 +485,7 @@ enum pass_result pass_specialize_warps(struct pass_context *p) {
   if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   ir_walk(s.kernel, collect, &s);
+  ring_sites_find(p->c, s.loads.at, s.loads.len, p->scratch, &s.sites);
   if (s.loads.len)
     specialize(&s);
   else if (s.stores.at.len)

@@ -10,6 +10,11 @@
 // control flow one thread can. In a kernel with such loads, the blocks that its epilogue loads come
 // in the same way, and blocks are stored so (map_store), unless it accesses that memory in other
 // ways too. All others are left to rewrite-descriptors.
+//
+// Tiles have two dimensions. Those of one element in a block of [1, M, N] or [1, M, 1, N] have an
+// offset, but are no dimension of the tile:
+//
+//   %b = descriptor_load(...) -> tensor<1xMxN>, %t = reshape(%b)   ->   %t = map_load(%b, %i, %j)
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/chained_dots.h"
@@ -18,6 +23,7 @@
 #include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
 #include "lowering/passes/wgmma_choice.h"
+#include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"
 #include "mlir-dialects/descriptor.h"
 #include "mlir-dialects/rings.h"
@@ -75,6 +81,34 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
+// The tile of a block: its rows, the only dimension in front of the last with more than one
+// element, and its columns. Null if there are more such dimensions.
+static MlirType block_matrix(MlirType block) {
+  unsigned rank = tensor_rank(block);
+  int64_t shape[2] = {1, rank ? tensor_dim(block, rank - 1) : 1};
+  for (unsigned i = 0; i + 1 < rank; i++) {
+    if (shape[0] > 1 && tensor_dim(block, i) > 1)
+      return (MlirType){NULL};
+    shape[0] *= tensor_dim(block, i);
+  }
+  return rank < 2    ? (MlirType){NULL}
+         : rank == 2 ? block
+                     : tensor_type(2, shape, element_type(block), tensor_encoding(block));
+}
+
+// Is it a block without its dimensions of one element?
+static bool is_matrix_view(struct state *s, MlirOperation op) {
+  if (!op_is(s->c, op, OP_TILE_RESHAPE))
+    return false;
+  MlirType matrix = block_matrix(mlirValueGetType(mlirOperationGetOperand(op, 0)));
+  return !mlirTypeIsNull(matrix) &&
+         mlirTypeEqual(matrix, mlirValueGetType(mlirOperationGetResult(op, 0)));
+}
+
+static bool is_view(struct state *s, MlirOperation op) {
+  return op_is(s->c, op, OP_TILE_TRANS) || is_matrix_view(s, op);
+}
+
 // The product that the tile is an operand of, maybe transposed; null if it has other users.
 static MlirOperation product_of(struct state *s, MlirValue tile) {
   MlirOperation product = {NULL};
@@ -82,18 +116,21 @@ static MlirOperation product_of(struct state *s, MlirValue tile) {
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = mlirOpOperandGetOwner(use);
     bool is_operand = op_is(s->c, user, OP_TILE_DOT) && mlirOpOperandGetOperandNumber(use) < 2;
-    product = op_is(s->c, user, OP_TILE_TRANS) ? product_of(s, mlirOperationGetResult(user, 0))
-              : is_operand                     ? user
-                                               : (MlirOperation){NULL};
+    product = is_view(s, user) ? product_of(s, mlirOperationGetResult(user, 0))
+              : is_operand     ? user
+                               : (MlirOperation){NULL};
     if (mlirOperationIsNull(product))
       return product;
   }
   return product;
 }
 
-static bool is_in_loop(struct ir_context *c, MlirOperation op) {
-  MlirOperation parent = mlirOperationGetParentOperation(op);
-  return op_is(c, parent, OP_SCF_FOR);
+// Is the load in a loop, or before a loop that has the product?
+static bool is_repeated(struct state *s, MlirOperation load, MlirOperation product) {
+  MlirOperation parent = mlirOperationGetParentOperation(load);
+  return op_is(s->c, parent, OP_SCF_FOR) ||
+         (mlirOperationEqual(parent, s->kernel) &&
+          op_is(s->c, mlirOperationGetParentOperation(product), OP_SCF_FOR));
 }
 
 static uint64_t block_bytes(struct state *s, MlirType block) {
@@ -102,13 +139,14 @@ static uint64_t block_bytes(struct state *s, MlirType block) {
 
 // NULL: the block is one that TMA copies and wgmma reads.
 static const char *why_not_block(struct state *s, MlirType block) {
-  if (tensor_rank(block) != 2)
+  MlirType matrix = block_matrix(block);
+  if (mlirTypeIsNull(matrix))
     return "the block does not have two dimensions";
-  unsigned bits = type_bits(s->c, element_type(block));
-  int64_t inner = tensor_dim(block, 1) * bits / 8;
+  unsigned bits = type_bits(s->c, element_type(matrix));
+  int64_t inner = tensor_dim(matrix, 1) * bits / 8;
   if (bits < 8 || bits > 32)
     return "its elements do not have 8, 16 or 32 bits";
-  if (tensor_dim(block, 0) < LEAST_ROWS || tensor_dim(block, 0) > MAX_BOX || inner < LEAST_INNER)
+  if (tensor_dim(matrix, 0) < LEAST_ROWS || tensor_dim(matrix, 0) > MAX_BOX || inner < LEAST_INNER)
     return "the block does not have 8 to 256 rows of at least 32 bytes";
   return NULL;
 }
@@ -119,8 +157,9 @@ static bool has_k_inside(struct state *s, MlirValue tile, bool transposed) {
   for (MlirOpOperand use = mlirValueGetFirstUse(tile); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = mlirOpOperandGetOwner(use);
-    if (op_is(s->c, user, OP_TILE_TRANS))
-      inside &= has_k_inside(s, mlirOperationGetResult(user, 0), !transposed);
+    if (is_view(s, user))
+      inside &= has_k_inside(s, mlirOperationGetResult(user, 0),
+                             transposed != op_is(s->c, user, OP_TILE_TRANS));
     else
       inside &= (mlirOpOperandGetOperandNumber(use) == 0) != transposed;
   }
@@ -133,11 +172,11 @@ static bool wgmma_reads(struct state *s, MlirValue tile, MlirOperation product) 
 }
 
 static const char *why_not(struct state *s, MlirOperation load) {
-  if (!is_in_loop(s->c, load))
-    return "it is not in a loop";
   MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
   if (mlirOperationIsNull(product))
     return "it has users that are no products";
+  if (!is_repeated(s, load, product))
+    return "it is not in a loop";
   if (!wgmma_reads(s, mlirOperationGetResult(load, 0), product))
     return "wgmma does not compute the product";
   if (!wgmma_has_whole_rows(s->p->num_warps, product) &&
@@ -210,12 +249,18 @@ static void choose(struct state *s, MlirOperation load) {
     vec_push(s->p->scratch, &s->chosen, l);
 }
 
-// Shared memory has two slots for each.
+// Shared memory has two slots of each ring.
 static bool rings_fit(struct state *s) {
+  struct ring_sites sites;
+  VEC(MlirOperation) loads = {0};
   for (size_t i = 0; i < s->chosen.len; i++)
-    s->slot_bytes +=
-        block_bytes(s, mlirValueGetType(mlirOperationGetResult(s->chosen.at[i].op, 0)));
-  bool fit = ring_slots_that_fit(s->p->target, s->slot_bytes, 0) >= LEAST_RING_SLOTS;
+    vec_push(s->p->scratch, &loads, s->chosen.at[i].op);
+  ring_sites_find(s->c, loads.at, loads.len, s->p->scratch, &sites);
+  s->slot_bytes = ring_sites_slot_bytes(s->c, &sites, false);
+  s->other_bytes = ring_sites_slot_bytes(s->c, &sites, true);
+  bool fit = s->other_bytes < UINT32_MAX &&
+             ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)s->other_bytes) >=
+                 LEAST_RING_SLOTS;
   for (size_t i = 0; i < s->chosen.len && !fit; i++)
     explain(s, s->chosen.at[i].op, "shared memory does not hold two blocks of each load");
   return fit;
@@ -227,7 +272,7 @@ static bool feeds_product(struct state *s, MlirValue tile) {
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = mlirOpOperandGetOwner(use);
     if (op_is(s->c, user, OP_TILE_DOT) ||
-        (op_is(s->c, user, OP_TILE_TRANS) && feeds_product(s, mlirOperationGetResult(user, 0))))
+        (is_view(s, user) && feeds_product(s, mlirOperationGetResult(user, 0))))
       return true;
   }
   return false;
@@ -266,13 +311,37 @@ static void choose_other(struct state *s, MlirOperation load) {
   vec_push(s->p->scratch, &s->chosen, l);
 }
 
+// Uses the matrix instead of the block's views; other users get the block.
+static void replace_block(struct state *s, struct builder *b, MlirValue block, MlirValue matrix) {
+  MlirType type = mlirValueGetType(block);
+  if (mlirTypeEqual(type, mlirValueGetType(matrix))) {
+    value_replace(block, matrix);
+    return;
+  }
+  VEC(MlirOperation) views = {0};
+  for (MlirOpOperand use = mlirValueGetFirstUse(block); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use))
+    if (is_matrix_view(s, mlirOpOperandGetOwner(use)))
+      vec_push(s->p->scratch, &views, mlirOpOperandGetOwner(use));
+  for (size_t i = 0; i < views.len; i++) {
+    value_replace(mlirOperationGetResult(views.at[i], 0), matrix);
+    op_erase(views.at[i]);
+  }
+  int64_t shape[KERNEL_MAP_RANK];
+  for (unsigned i = 0; i < tensor_rank(type); i++)
+    shape[i] = tensor_dim(type, i);
+  if (value_has_uses(block))
+    value_replace(block, build_reshape(b, matrix, tensor_rank(type), shape, false));
+}
+
 static void rewrite(struct state *s, const struct load *load) {
   struct descriptor_access x;
   descriptor_access_of(s->c, load->op, &x);
   uint32_t number = module_map_add(s->c, mlirModuleGetOperation(s->p->module), &load->map);
   struct builder b = builder_before(s->c, load->op);
   MlirValue old = mlirOperationGetResult(load->op, 0);
-  value_replace(old, build_map_load(&b, number, x.of.rank, x.offsets, mlirValueGetType(old)));
+  MlirType matrix = block_matrix(mlirValueGetType(old));
+  replace_block(s, &b, old, build_map_load(&b, number, x.of.rank, x.offsets, matrix));
   op_erase(load->op);
 }
 
@@ -303,6 +372,19 @@ static bool rows_are_chunks(struct state *s, const struct descriptor_access *x, 
          axis_info_of(s->axis, size)->divisibility[0] % chunk == 0;
 }
 
+// The stored block without its dimensions of one element.
+static MlirValue matrix_of(struct state *s, struct builder *b, MlirValue block) {
+  MlirType matrix = block_matrix(mlirValueGetType(block));
+  MlirOperation def = value_def(block);
+  if (mlirTypeEqual(matrix, mlirValueGetType(block)))
+    return block;
+  if (!mlirOperationIsNull(def) && op_is(s->c, def, OP_TILE_RESHAPE) &&
+      mlirTypeEqual(matrix, mlirValueGetType(mlirOperationGetOperand(def, 0))))
+    return mlirOperationGetOperand(def, 0);
+  int64_t shape[] = {tensor_dim(matrix, 0), tensor_dim(matrix, 1)};
+  return build_reshape(b, block, 2, shape, false);
+}
+
 static void rewrite_store(struct state *s, MlirOperation store) {
   struct descriptor_access x;
   struct kernel_map map;
@@ -326,8 +408,8 @@ static void rewrite_store(struct state *s, MlirOperation store) {
   }
   s->other_bytes += block_bytes(s, block);
   struct builder b = builder_before(s->c, store);
-  build_map_store(&b, module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map), x.value,
-                  x.of.rank, x.offsets);
+  build_map_store(&b, module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map),
+                  matrix_of(s, &b, x.value), x.of.rank, x.offsets);
   op_erase(store);
 }
 

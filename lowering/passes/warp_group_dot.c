@@ -45,6 +45,12 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
+static bool is_in(MlirOperation loop, MlirOperation op) {
+  while (!mlirOperationIsNull(op) && !mlirOperationEqual(op, loop))
+    op = mlirOperationGetParentOperation(op);
+  return !mlirOperationIsNull(op);
+}
+
 // The buffer that all of the operand is read from, if wgmma can read it; else null.
 static MlirValue buffer_read(struct state *s, MlirValue operand) {
   MlirOperation def = value_def(operand);
@@ -57,10 +63,12 @@ static MlirValue buffer_read(struct state *s, MlirValue operand) {
   return e && e->kind == ENC_NVMMA_SHARED ? buffer : (MlirValue){NULL};
 }
 
-// A buffer that one op fills and that all others read: blocks that a loop multiplies again and again.
+// A buffer that one op fills and that all others read: blocks that a loop multiplies again and
+// again.
 static bool is_filled_once(struct state *s, MlirValue buffer) {
   MlirOperation alloc = value_def(buffer);
-  if (mlirOperationIsNull(alloc) || !op_is(s->c, alloc, OP_GPU_LOCAL_ALLOC) || mlirOperationGetNumOperands(alloc) != 1)
+  if (mlirOperationIsNull(alloc) || !op_is(s->c, alloc, OP_GPU_LOCAL_ALLOC) ||
+      mlirOperationGetNumOperands(alloc) != 1)
     return false;
   for (MlirOpOperand use = mlirValueGetFirstUse(buffer); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
@@ -71,10 +79,60 @@ static bool is_filled_once(struct state *s, MlirValue buffer) {
   return true;
 }
 
+// The local_index whose buffer the operand is; null if it is none.
+static MlirOperation index_of(struct state *s, MlirValue operand) {
+  MlirOperation index = value_def(operand);
+  while (!mlirOperationIsNull(index) && op_is(s->c, index, OP_GPU_LOCAL_TRANS))
+    index = value_def(mlirOperationGetOperand(index, 0));
+  bool is_index = !mlirOperationIsNull(index) && op_is(s->c, index, OP_GPU_LOCAL_INDEX);
+  return is_index ? index : (MlirOperation){NULL};
+}
+
+// The ring_full that the operand's slot is from; null if it is not in such a ring.
+static MlirOperation slot_of(struct state *s, MlirValue operand) {
+  MlirOperation index = index_of(s, operand);
+  if (mlirOperationIsNull(index))
+    return index;
+  MlirOperation full = value_def(mlirOperationGetOperand(index, 1));
+  bool is_full = !mlirOperationIsNull(full) && op_is(s->c, full, OP_GPU_RING_FULL);
+  return is_full ? full : (MlirOperation){NULL};
+}
+
+struct ring_search {
+  struct state *s;
+  int64_t ring;
+  bool found;
+};
+
+static bool find_ring_op(MlirOperation op, void *user) {
+  struct ring_search *r = user;
+  r->found |= (op_is(r->s->c, op, OP_GPU_RING_FULL) || op_is(r->s->c, op, OP_GPU_RING_RELEASE)) &&
+              op_attr_int(op, "ring", -1) == r->ring;
+  return !r->found;
+}
+
+static bool has_ring_op(struct state *s, MlirOperation in, MlirOperation slot) {
+  struct ring_search r = {s, op_attr_int(slot, "ring", -1), false};
+  ir_walk(in, find_ring_op, &r);
+  return r.found;
+}
+
+// A slot that is held from its load until behind the loop that has the product.
+static bool is_held(struct state *s, MlirValue buffer, MlirOperation load, MlirOperation dot) {
+  MlirOperation slot = slot_of(s, buffer), op = mlirOperationGetNextInBlock(load);
+  if (mlirOperationIsNull(slot))
+    return false;
+  for (; !mlirOperationIsNull(op) && !is_in(op, dot); op = mlirOperationGetNextInBlock(op))
+    if (has_ring_op(s, op, slot))
+      return false;
+  return !mlirOperationIsNull(op) && !has_ring_op(s, op, slot);
+}
+
 // The buffer is read at the product, no longer at the load: nothing may write to it in between.
 static bool may_read_later(struct state *s, MlirValue operand, MlirOperation dot) {
   MlirOperation load = value_def(operand);
-  if (is_filled_once(s, mlirOperationGetOperand(load, 0)))
+  MlirValue buffer = mlirOperationGetOperand(load, 0);
+  if (is_filled_once(s, buffer) || is_held(s, buffer, load, dot))
     return true;
   if (!mlirBlockEqual(mlirOperationGetBlock(load), mlirOperationGetBlock(dot)))
     return false;
@@ -119,12 +177,6 @@ static void rewrite(struct state *s, MlirOperation dot) {
 
 // ---- products in flight ----
 
-static bool is_in(MlirOperation loop, MlirOperation op) {
-  while (!mlirOperationIsNull(op) && !mlirOperationEqual(op, loop))
-    op = mlirOperationGetParentOperation(op);
-  return !mlirOperationIsNull(op);
-}
-
 static bool is_used_behind(MlirOperation index, MlirOperation last) {
   MlirBlock block = mlirOperationGetBlock(last);
   for (MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(index, 0));
@@ -155,35 +207,16 @@ static bool ring_is_left_alone(struct state *s, MlirOperation loop, MlirValue ri
   return true;
 }
 
-// The local_index whose buffer the operand is; null if it is none.
-static MlirOperation index_of(struct state *s, MlirValue operand) {
-  MlirOperation index = value_def(operand);
-  while (!mlirOperationIsNull(index) && op_is(s->c, index, OP_GPU_LOCAL_TRANS))
-    index = value_def(mlirOperationGetOperand(index, 0));
-  bool is_index = !mlirOperationIsNull(index) && op_is(s->c, index, OP_GPU_LOCAL_INDEX);
-  return is_index ? index : (MlirOperation){NULL};
-}
-
-// The ring_full that the operand's slot is from; null if it is not in such a ring.
-static MlirOperation slot_of(struct state *s, MlirValue operand) {
-  MlirOperation index = index_of(s, operand);
-  if (mlirOperationIsNull(index))
-    return index;
-  MlirOperation full = value_def(mlirOperationGetOperand(index, 1));
-  bool is_full = !mlirOperationIsNull(full) && op_is(s->c, full, OP_GPU_RING_FULL);
-  return is_full ? full : (MlirOperation){NULL};
-}
-
-// A slot can be held for one more iteration.
-static bool may_hold(MlirOperation loop, MlirOperation slot) {
-  return is_in(loop, slot) && op_attr_int(slot, "slots", 1) > 1;
+// A slot can be held for one more iteration, or is held by all.
+static bool may_hold(struct state *s, MlirOperation loop, MlirOperation slot) {
+  return is_in(loop, slot) ? op_attr_int(slot, "slots", 1) > 1 : !has_ring_op(s, loop, slot);
 }
 
 static bool may_read_in_flight(struct state *s, MlirOperation loop, MlirValue operand,
                                MlirOperation last) {
   MlirOperation slot = slot_of(s, operand), index = index_of(s, operand);
   if (!mlirOperationIsNull(slot))
-    return may_hold(loop, slot);
+    return may_hold(s, loop, slot);
   if (mlirOperationIsNull(index) || op_attr_int(index, "phase", -1) != 0 || !is_in(loop, index))
     return false;
   MlirValue ring = mlirOperationGetOperand(index, 0);
@@ -212,7 +245,7 @@ static void wait_behind(struct state *s, MlirOperation loop, intptr_t carried) {
 static void hold_slots(struct state *s, MlirOperation loop, MlirOperation product) {
   for (intptr_t i = 0; i < 2; i++) {
     MlirOperation slot = slot_of(s, mlirOperationGetOperand(product, i));
-    if (mlirOperationIsNull(slot))
+    if (mlirOperationIsNull(slot) || !is_in(loop, slot))
       continue;
     struct ring_ref ring = {mlirOperationGetOperand(slot, 0), (int32_t)op_attr_int(slot, "ring", 0),
                             (int32_t)op_attr_int(slot, "slots", 1)};

@@ -9,7 +9,6 @@ are compared with the function in double precision. --dynamic makes dynamic size
 graph_cases.py), for torch.compile too. --write saves the texts to a folder. --compile-times measures only
 compilation, each in a new process (graph_compile_times.py), also of "gpt2", which has twelve layers."""
 import argparse
-import ctypes as C
 import json
 import os
 import statistics
@@ -25,103 +24,38 @@ from graph_cases import CASES, MATRIX_CASES, make, mark_dynamic, text_of
 from graph_compile_times import compile_times
 from products import FLUSH, put
 from tile_ctypes import BF16, F16, F32, I32, Tile
+from tile_programs import CompiledGraph
 
 I1, I64 = 0, 4
 KINDS = {torch.bool: I1, torch.int32: I32, torch.int64: I64, torch.float16: F16, torch.bfloat16: BF16, torch.float32: F32}
 DTYPES = {v: k for k, v in KINDS.items()}
 
 
-class Tensor(C.Structure):
-    _fields_ = [("data", C.c_void_p), ("type", C.c_int), ("rank", C.c_int), ("shape", C.POINTER(C.c_int64)),
-                ("strides", C.POINTER(C.c_int64))]
+def tensor_of(t):
+    return t.data_ptr(), KINDS[t.dtype], t.shape, t.stride()
 
 
-class Info(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("type", C.c_int), ("rank", C.c_int), ("shape", C.c_int64 * 16), ("strides", C.c_int64 * 16)]
-
-
-class Likely(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("size", C.c_int64)]
-
-
-class Counts(C.Structure):
-    _fields_ = [("kernels", C.c_size_t), ("launches", C.c_size_t), ("arena_bytes", C.c_int64), ("eager_bytes", C.c_int64)]
-
-
-TOLD = C.CFUNCTYPE(None, C.c_void_p, C.c_void_p)
-
-
-class Tuning(C.Structure):
-    _fields_ = [("file", C.c_char_p), ("measures_nothing", C.c_int), ("seconds", C.c_double), ("candidates", C.c_uint),
-                ("told", TOLD), ("user", C.c_void_p)]
-
-
-class Choice(C.Structure):
-    _fields_ = [("kernel", C.c_char_p), ("config", C.c_char_p), ("ms", C.c_double), ("default_ms", C.c_double),
-                ("is_measured", C.c_int), ("is_from_file", C.c_int), ("why", C.c_char_p)]
-
-
-class Program:
-    """A graph compiled by libtile, with outputs of its own, of the given shapes. `sizes`: what symbols will likely be."""
+class Program(CompiledGraph):
+    """A graph with outputs of its own, of the given shapes."""
 
     def __init__(self, tile, text, shapes, sizes):
-        self.tile, self.handle = tile, C.c_void_p()
-        data = text.encode()
-        start = time.perf_counter()
-        likely = (Likely * max(1, len(sizes)))(*[Likely(name.encode(), size) for name, size in sizes.items()])
-        tile.call("tile_program_from_text_likely", tile.device, b"graph.py", data, C.c_size_t(len(data)), likely, C.c_size_t(len(sizes)),
-                  C.byref(self.handle))
-        self.compile_s = time.perf_counter() - start
-        tile.call("tile_program_wait_optimized", self.handle)
-        tile.lib.tile_program_output_count.restype = C.c_size_t
+        super().__init__(tile, text, sizes)
         self.outputs = []
-        for i in range(tile.lib.tile_program_output_count(self.handle)):
-            info = Info()
-            tile.call("tile_program_output", self.handle, C.c_size_t(i), C.byref(info))
-            dense = torch.empty(shapes[i], dtype=DTYPES[info.type], device="cuda")
+        for shape, info in zip(shapes, self.output_infos()):
+            dense = torch.empty(shape, dtype=DTYPES[info.type], device="cuda")
             strides = tuple(info.strides[:info.rank])
-            self.outputs.append(dense if -1 in strides else torch.empty_strided(shapes[i], strides, dtype=dense.dtype, device="cuda"))
-        self.counts = Counts()
-        tile.call("tile_program_get_properties", self.handle, C.byref(self.counts))
+            self.outputs.append(dense if -1 in strides else torch.empty_strided(shape, strides, dtype=dense.dtype, device="cuda"))
         self.out = self.pack(self.outputs)
 
     def pack(self, tensors):
-        packed = (Tensor * max(1, len(tensors)))()
-        self.keep = getattr(self, "keep", [])
-        for slot, t in zip(packed, tensors):
-            shape, strides = (C.c_int64 * 16)(*t.shape), (C.c_int64 * 16)(*t.stride())
-            self.keep += [shape, strides, t]
-            slot.data, slot.type, slot.rank = t.data_ptr(), KINDS[t.dtype], t.dim()
-            slot.shape, slot.strides = C.cast(shape, C.POINTER(C.c_int64)), C.cast(strides, C.POINTER(C.c_int64))
-        return packed
+        self.keep += tensors
+        return super().pack(list(map(tensor_of, tensors)))
 
     def bind(self, inputs):
-        packed, run = self.pack(inputs), self.tile.lib.tile_program_run
-        run.argtypes = [C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t]
-        n, m = len(inputs), len(self.outputs)
-
-        def call():
-            if run(self.handle, None, 0, packed, n, self.out, m) != 0:
-                raise RuntimeError(self.tile.lib.tile_error_message().decode())
-
-        return call
-
+        return self.bind_to(inputs, self.outputs)
 
     def tune(self, inputs, seconds):
-        """Chooses block sizes by measuring; what was chosen for each kernel."""
-        packed, choices = self.pack(inputs), []
-
-        def hear(_, at):
-            c = C.cast(at, C.POINTER(Choice)).contents
-            choices.append(dict(kernel=c.kernel.decode(), config=(c.config or b"").decode(), ms=c.ms, default_ms=c.default_ms,
-                                why=c.why.decode() if c.why else None))
-
-        tuning = Tuning(seconds=seconds, told=TOLD(hear))
-        self.tile.lib.tile_program_tune.argtypes = [C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_size_t, C.c_void_p,
-                                                    C.c_size_t, C.c_void_p]
-        self.tile.call("tile_program_tune", self.handle, None, 0, packed, len(inputs), self.out, len(self.outputs),
-                       C.byref(tuning))
-        return choices
+        return self.tune_for(inputs, self.outputs, seconds)
 
 
 def flat(result):

@@ -11,6 +11,7 @@ struct attention {
   unsigned length, depth, heads; // of the sequences; of a head
   unsigned bm, bn, warps, stages;
   bool is_causal;
+  bool has_two_loops; // blocks that all rows see have a loop without masks
   unsigned form;
   enum bias { NO_BIAS, ADDED, START, OF_KEYS, CHOSEN } bias;
   enum dtype bias_type;
@@ -34,10 +35,10 @@ static const char *const score[] = {
     "        s = where((b != 0) | (j + n == 0)[None, :], tl.dot(q, kt) * scale, float(\"-inf\"))\n",
 };
 
-static const char *const form_names[] = {"pointers", "transposed", "block pointers", "descriptors",
-                                         "doubled queries"};
+static const char *const form_names[] = {"pointers",    "transposed",      "block pointers",
+                                         "descriptors", "doubled queries", "descriptors of all"};
 
-enum { BLOCK_POINTERS = 2, DESCRIPTORS = 3, DOUBLED = 4, FORMS = 5 };
+enum { BLOCK_POINTERS = 2, DESCRIPTORS = 3, DOUBLED = 4, ALL_DESCRIPTORS = 5, FORMS = 6 };
 
 // How the (transposed) tile of K and that of V are loaded.
 static const char *const load_k[] = {
@@ -49,6 +50,7 @@ static const char *const load_k[] = {
     "        kt = k_of.load([program_id(1) * N + j, 0]).T\n",
     "        kt = load(k_ptr + (j + n)[None, :] * D + d[:, None], mask=(j + n)[None, :] < N, "
     "other=0)\n",
+    "        kt = k_of.load([program_id(1) * N + j, 0]).T\n",
 };
 static const char *const load_v[] = {
     "        v = load(v_ptr + (j + n)[:, None] * D + d[None, :], mask=(j + n)[:, None] < N, "
@@ -61,46 +63,18 @@ static const char *const load_v[] = {
     "        v = v_of.load([program_id(1) * N + j, 0])\n",
     "        v = load(v_ptr + (j + n)[:, None] * D + d[None, :], mask=(j + n)[:, None] < N, "
     "other=0)\n",
+    "        v = v_of.load([program_id(1) * N + j, 0])\n",
 };
 
-static void write_kernel(struct suite *s, const struct attention *a) {
+static void write_loop(struct suite *s, const struct attention *a, const char *range,
+                       bool is_masked) {
+  static const char masks[] = "        keep = (j + n)[None, :] < N\n"
+                              "        if CAUSAL:\n"
+                              "            keep = keep & (m[:, None] >= (j + n)[None, :])\n"
+                              "        s = where(keep, s, float(\"-inf\"))\n";
   case_source(s,
-              "BM: tl.constexpr = %u\nBN: tl.constexpr = %u\nD: tl.constexpr = %u\n"
-              "CAUSAL: tl.constexpr = %s\n\n",
-              a->bm, a->bn, a->depth, a->is_causal ? "True" : "False");
-  case_source(s, "@jit\n"
-                 "def k(q_ptr, k_ptr, v_ptr, b_ptr, o_ptr, N, S, scale):\n"
-                 "    m = program_id(0) * BM + arange(0, BM)\n"
-                 "    n = arange(0, BN)\n"
-                 "    d = arange(0, D)\n"
-                 "    head = program_id(1) * N * D\n");
-  // Behind the keys of a head come those of the next one.
-  if (a->form == DESCRIPTORS)
-    case_source(s, "    rows = num_programs(1) * N\n"
-                   "    k_of = tl.make_tensor_descriptor(k_ptr, [rows, D], [D, 1], [BN, D])\n"
-                   "    v_of = tl.make_tensor_descriptor(v_ptr, [rows, D], [D, 1], [BN, D])\n");
-  case_source(s, "    k_ptr += head\n"
-                 "    v_ptr += head\n"
-                 "    at = head + m[:, None] * D + d[None, :]\n"
-                 "    q = load(q_ptr + at, mask=m[:, None] < N, other=0)\n"
-                 "    most = tl.full((BM,), float(\"-inf\"), tl.float32)\n"
-                 "    total = tl.zeros((BM,), tl.float32)\n"
-                 "    acc = tl.zeros((BM, D), tl.float32)\n"
-                 "    end = N\n"
-                 "    if CAUSAL:\n"
-                 "        end = min((program_id(0) + 1) * BM, N)\n");
-  if (a->form == DOUBLED)
-    case_source(s, "    q = q + q\n");
-  if (a->form == BLOCK_POINTERS)
-    case_source(s, "    k_at = make_block_ptr(k_ptr, (D, N), (1, D), (0, 0), (D, BN), (0, 1))\n"
-                   "    v_at = make_block_ptr(v_ptr, (N, D), (D, 1), (0, 0), (BN, D), (1, 0))\n");
-  case_source(s,
-              "    for j in range(0, end, BN):\n"
-              "%s%s%s"
-              "        keep = (j + n)[None, :] < N\n"
-              "        if CAUSAL:\n"
-              "            keep = keep & (m[:, None] >= (j + n)[None, :])\n"
-              "        s = where(keep, s, float(\"-inf\"))\n"
+              "    for j in range(%s, BN):\n"
+              "%s%s%s%s"
               "        next = maximum(most, tl.max(s, 1))\n"
               "        p = exp2(s - next[:, None])\n"
               "        alpha = exp2(most - next)\n"
@@ -108,10 +82,53 @@ static void write_kernel(struct suite *s, const struct attention *a) {
               "        acc = acc * alpha[:, None]\n"
               "%s"
               "        acc = tl.dot(p.to(v.dtype), v, acc)\n"
-              "        most = next\n"
-              "    acc = acc / total[:, None]\n"
-              "    store(o_ptr + at, acc.to(o_ptr.dtype.element_ty), mask=m[:, None] < N)\n",
-              load_k[a->form], load_bias[a->bias], score[a->bias], load_v[a->form]);
+              "        most = next\n",
+              range, load_k[a->form], load_bias[a->bias], score[a->bias], is_masked ? masks : "",
+              load_v[a->form]);
+}
+
+static void write_kernel(struct suite *s, const struct attention *a) {
+  case_source(s,
+              "BM: tl.constexpr = %u\nBN: tl.constexpr = %u\nD: tl.constexpr = %u\n"
+              "CAUSAL: tl.constexpr = %s\n\n",
+              a->bm, a->bn, a->depth, a->is_causal ? "True" : "False");
+  case_source(s, "@jit\n"
+                 "def k(q_ptr, k_ptr, v_ptr, b_ptr, o_ptr, N, S, H, scale):\n"
+                 "    m = program_id(0) * BM + arange(0, BM)\n"
+                 "    n = arange(0, BN)\n"
+                 "    d = arange(0, D)\n"
+                 "    head = program_id(1) * N * D\n");
+  // Behind the keys of a head come those of the next one.
+  if (a->form == DESCRIPTORS || a->form == ALL_DESCRIPTORS)
+    case_source(s, "    rows = H * N\n"
+                   "    k_of = tl.make_tensor_descriptor(k_ptr, [rows, D], [D, 1], [BN, D])\n"
+                   "    v_of = tl.make_tensor_descriptor(v_ptr, [rows, D], [D, 1], [BN, D])\n");
+  case_source(s, "    k_ptr += head\n"
+                 "    v_ptr += head\n"
+                 "    at = head + m[:, None] * D + d[None, :]\n"
+                 "    most = tl.full((BM,), float(\"-inf\"), tl.float32)\n"
+                 "    total = tl.zeros((BM,), tl.float32)\n"
+                 "    acc = tl.zeros((BM, D), tl.float32)\n"
+                 "    end = N\n"
+                 "    if CAUSAL:\n"
+                 "        end = min((program_id(0) + 1) * BM, N)\n");
+  if (a->form == ALL_DESCRIPTORS)
+    case_source(s, "    q_of = tl.make_tensor_descriptor(q_ptr, [rows, D], [D, 1], [BM, D])\n"
+                   "    q = q_of.load([program_id(1) * N + program_id(0) * BM, 0])\n");
+  else
+    case_source(s, "    q = load(q_ptr + at, mask=m[:, None] < N, other=0)\n");
+  if (a->form == DOUBLED)
+    case_source(s, "    q = q + q\n");
+  if (a->form == BLOCK_POINTERS)
+    case_source(s, "    k_at = make_block_ptr(k_ptr, (D, N), (1, D), (0, 0), (D, BN), (0, 1))\n"
+                   "    v_at = make_block_ptr(v_ptr, (N, D), (D, 1), (0, 0), (BN, D), (1, 0))\n");
+  if (a->has_two_loops) {
+    case_source(s, "    whole = (min(program_id(0) * BM + 1, N) if CAUSAL else N) // BN * BN\n");
+    write_loop(s, a, "0, whole", false);
+  }
+  write_loop(s, a, a->has_two_loops ? "whole, end" : "0, end", true);
+  case_source(s, "    acc = acc / total[:, None]\n"
+                 "    store(o_ptr + at, acc.to(o_ptr.dtype.element_ty), mask=m[:, None] < N)\n");
 }
 
 static double biased(const struct attention *a, struct matrix bias, double product, double scale,
@@ -150,10 +167,11 @@ static void expect_row(struct suite *s, const struct attention *a, const struct 
 }
 
 static void attention_case(struct suite *s, const struct attention *a) {
-  if (!case_begin(s, "attention %s %s%s%s%s%s length %u depth %u blocks %ux%u warps=%u stages=%u",
-                  form_names[a->form], dtype_name(a->type), a->is_causal ? " causal" : "",
-                  bias_names[a->bias], a->bias ? " " : "", a->bias ? dtype_name(a->bias_type) : "",
-                  a->length, a->depth, a->bm, a->bn, a->warps, a->stages))
+  if (!case_begin(s, "attention %s%s %s%s%s%s%s length %u depth %u blocks %ux%u warps=%u stages=%u",
+                  form_names[a->form], a->has_two_loops ? " two loops" : "", dtype_name(a->type),
+                  a->is_causal ? " causal" : "", bias_names[a->bias], a->bias ? " " : "",
+                  a->bias ? dtype_name(a->bias_type) : "", a->length, a->depth, a->bm, a->bn,
+                  a->warps, a->stages))
     return;
   size_t rows = (size_t)a->heads * a->length, stride = (a->length + 127) / 128 * 128;
   struct matrix x[4];
@@ -173,6 +191,7 @@ static void attention_case(struct suite *s, const struct attention *a) {
   float scale = 1.5f / sqrtf((float)a->depth) * 4;
   case_int(s, (int32_t)a->length);
   case_int(s, (int32_t)stride);
+  case_int(s, (int32_t)a->heads);
   case_arg(s, tile_arg_f32(a->form == DOUBLED ? scale / 2 : scale));
   tile_grid grid = {(a->length + a->bm - 1) / a->bm, a->heads, 1};
   if (case_run_grid(s, grid)) {
@@ -236,6 +255,9 @@ static void test_warpgroups(struct suite *s) {
                               .is_causal = variant / 2 % 2,
                               .form = form};
         attention_case(s, &a);
+        a.has_two_loops = true;
+        if (form == 0 || form == DESCRIPTORS || form == ALL_DESCRIPTORS)
+          attention_case(s, &a);
       }
 }
 

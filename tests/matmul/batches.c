@@ -124,4 +124,5 @@ void test_batches(struct suite *s, const struct settings *t) {
     if (p.count * p.block.m * p.block.n / (32 * p.warps) <= 64 && p.count * bytes <= 160 << 10)
       batch_case(s, &p);
   }
+  test_descriptor_batches(s);
 }

@@ -73,6 +73,7 @@ struct settings {
 void test_shapes(struct suite *s, const struct settings *t);
 void test_forms(struct suite *s, const struct settings *t);
 void test_batches(struct suite *s, const struct settings *t);
+void test_descriptor_batches(struct suite *s); // part of the batches
 void test_attention(struct suite *s, const struct settings *t);
 void test_random(struct suite *s, const struct settings *t);
 

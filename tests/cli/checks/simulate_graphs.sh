@@ -53,3 +53,31 @@ GRAPH
 for rows in 1 129 700; do
   check "a part of a matrix of $rows rows: simulated" 0 'checked +against' --graph sized.py --run --target sm_90a --simulate --check --arg s0=$rows
 done
+
+# attention NAME PATTERN INPUTS CALL LINES: keys and values by descriptors, 128 columns.
+attention() {
+  cat > attention.py <<GRAPH
+def forward(self, $3):
+$5
+    o = torch.ops.aten.scaled_dot_product_attention.default($4)
+    return (o,)
+GRAPH
+  check "attention, $1: its kernel" 0 "$2" --graph attention.py --target sm_90a --emit=tile
+  check "attention, $1: simulated" 0 'checked +against' --graph attention.py --run --target sm_90a --simulate --check
+}
+attention "whole rows" 'k_row = batch \* 128$
+k_column = 0$' 'q: "f16[3, 45, 72, 128]", k: "f16[3, 45, 128, 128]", v: "f16[3, 45, 128, 128]"' 'q, k, v' ''
+attention "grouped heads, causal" 'v_row = batch // 5 \* 128$' 'q: "bf16[9, 15, 128, 128]", k: "bf16[9, 3, 128, 128]", v: "bf16[9, 3, 128, 128]"' \
+  'q, k, v, None, 0.0, True, scale = 0.05, enable_gqa = True' ''
+attention "heads side by side in one buffer" 'make_tensor_descriptor\(in0, \[5888, 1152\], \[1152, 1\], \[BLOCK_N, 128\]\)$
+k_row = batch // 3 \* 128$
+k_column = batch % 3 \* 128 \+ 384$' 'x: "bf16[46, 128, 1152]"' 'q, k, v, None, 0.0, True' '    s = torch.ops.aten.split.Tensor(x, 384, 2)
+    a = s[0]
+    b = s[1]
+    c = s[2]
+    d = torch.ops.aten.view.default(a, [46, 128, 3, 128])
+    e = torch.ops.aten.view.default(b, [46, 128, 3, 128])
+    f = torch.ops.aten.view.default(c, [46, 128, 3, 128])
+    q = torch.ops.aten.permute.default(d, [0, 2, 1, 3])
+    k = torch.ops.aten.permute.default(e, [0, 2, 1, 3])
+    v = torch.ops.aten.permute.default(f, [0, 2, 1, 3])'

@@ -337,6 +337,35 @@ START_TEST(whole_blocks_have_no_mask) {
 }
 END_TEST
 
+// Keys and values of 128 columns come by descriptors where blocks are whole and fill the GPU.
+START_TEST(descriptors_of_keys_and_values) {
+  static const struct {
+    struct shape shape;
+    const char *type, *mask;
+    bool by_tiles;
+  } cases[] = {{{5, 30, 300, 384, 128, 128}, "f16", NULL, true},
+               {{5, 30, 300, 384, 128, 128}, "bf16", "f16", false},
+               {{5, 30, 300, 392, 128, 128}, "f16", NULL, false},
+               {{5, 30, 300, 384, 64, 64}, "f16", NULL, false},
+               {{5, 30, 300, 384, 128, 64}, "f16", NULL, false},
+               {{5, 30, 300, 384, 96, 96}, "f16", NULL, false},
+               {{5, 30, 300, 384, 128, 128}, "f32", NULL, false},
+               {{5, 8, 300, 384, 128, 128}, "f16", NULL, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[2000];
+    operator_text(text, sizeof text, cases[i].type, &cases[i].shape, i % 2, cases[i].mask);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_gpu, "attention");
+    const char *source = only_source(p, "attention");
+    ck_assert_msg((strstr(source, "v_tiles.load([v_row + k0, v_column])") != NULL) ==
+                      cases[i].by_tiles,
+                  "%zu: %s", i, source);
+    ck_assert_msg((p->kernels.at[0]->num_warps == 8) == cases[i].by_tiles, "%zu", i);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 // What is loaded for each score leaves room for two programs; weights are added up by a product
 // then.
 START_TEST(masks_take_room) {
@@ -348,7 +377,7 @@ START_TEST(masks_take_room) {
                {64, "bf16", "BLOCK_N: constexpr = 64", true},
                {64, "f32", "BLOCK_N: constexpr = 32", true},
                {64, "b8", "BLOCK_N: constexpr = 64", false},
-               {128, NULL, "BLOCK_N: constexpr = 64", false},
+               {128, NULL, "BLOCK_N: constexpr = 128", false},
                {128, "bf16", "BLOCK_N: constexpr = 32", true}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[2000];
@@ -380,6 +409,7 @@ int main(void) {
   tcase_add_test(c, sums_for_the_backward_pass);
   tcase_add_test(c, parts_of_one_buffer);
   tcase_add_test(c, whole_blocks_have_no_mask);
+  tcase_add_test(c, descriptors_of_keys_and_values);
   tcase_add_test(c, masks_take_room);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);

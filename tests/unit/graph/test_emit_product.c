@@ -518,6 +518,73 @@ static const struct {
      "v0 = tl.load(in2 + n)\n        acc = tl.zeros", "residual_tiles"},
 };
 
+// Batches are dimensions in front of the matrix.
+static const struct {
+  const char *text, *parts[4];
+} batched[] = {
+    {HEAD "x: \"f16[24, 512, 256]\", w: \"f16[24, 256, 384]\"):\n" LINE
+          "p = torch.ops.aten.bmm.default(x, w)\n" LINE "return (p,)\n",
+     {"a_tiles = tl.make_tensor_descriptor(in0, [24, 512, 256], [131072, 256, 1], [1, BLOCK_M, "
+      "BLOCK_K])",
+      "a = a_tiles.load([batch, m_first, k0]).reshape(BLOCK_M, BLOCK_K)\n", "batch = pid // tiles",
+      "out0_tiles.store([batch, m_first, n_first], acc.to(tl.float16).reshape(1, BLOCK_M, "
+      "BLOCK_N))"}},
+    // one operand for all
+    {HEAD "x: \"f16[24, 512, 256]\", w: \"f16[256, 384]\"):\n" LINE
+          "u = torch.ops.aten.unsqueeze.default(w, 0)\n" LINE
+          "v = torch.ops.aten.expand.default(u, [24, 256, 384])\n" LINE
+          "p = torch.ops.aten.bmm.default(x, v)\n" LINE "return (p,)\n",
+     {"b_tiles = tl.make_tensor_descriptor(in1, [256, 384], [384, 1], [BLOCK_K, BLOCK_N])",
+      "b = b_tiles.load([k0, n_first])\n", "a_tiles.load([batch, ", "blocks = tiles * 24"}},
+    // heads beside each other; the other operand transposed
+    {HEAD "x: \"f16[4, 512, 12, 64]\", w: \"f16[4, 384, 12, 64]\"):\n" LINE
+          "u = torch.ops.aten.permute.default(x, [0, 2, 1, 3])\n" LINE
+          "v = torch.ops.aten.permute.default(w, [0, 2, 3, 1])\n" LINE
+          "p = torch.ops.aten.matmul.default(u, v)\n" LINE "return (p,)\n",
+     {"tl.make_tensor_descriptor(in0, [4, 12, 512, 64], [393216, 64, 768, 1], [1, 1, BLOCK_M, "
+      "BLOCK_K])",
+      "a_tiles.load([batch // 12, batch % 12, m_first, k0]).reshape(BLOCK_M, BLOCK_K)\n",
+      "b_tiles.load([batch // 12, batch % 12, n_first, k0]).reshape(BLOCK_N, BLOCK_K).T\n",
+      "out0_tiles.store([batch, m_first, n_first]"}},
+    // a number of batches that the launch knows
+    {HEAD "s0: \"Sym(s0)\", x: \"f16[s0, 512, 256]\", w: \"f16[s0, 384, 256]\"):\n" LINE
+          "v = torch.ops.aten.permute.default(w, [0, 2, 1])\n" LINE
+          "p = torch.ops.aten.bmm.default(x, v)\n" LINE "return (p,)\n",
+     {"tl.make_tensor_descriptor(in1, [n0, 384, 256], [98304, 256, 1], [1, BLOCK_N, BLOCK_K])",
+      "b_tiles.load([batch.to(tl.int32), n_first, k0]).reshape(BLOCK_N, BLOCK_K).T\n",
+      "blocks = tiles * n0\n",
+      "m_first = ((first + (pid % tiles) % width % height) * BLOCK_M).to(tl.int32)\n"}},
+};
+
+START_TEST(batches_are_dimensions_of_descriptors) {
+  struct arena *a = arena_create();
+  const char *source = source_of(a, batched[_i].text);
+  for (size_t i = 0; i < COUNT_OF(batched[_i].parts); i++)
+    ck_assert_msg(has(source, batched[_i].parts[i]), "%s\nin\n%s", batched[_i].parts[i], source);
+  arena_destroy(a);
+}
+END_TEST
+
+// Blocks that are left over are split; the result follows the sum.
+START_TEST(left_over_blocks_are_split) {
+  static const char text[] = HEAD "x: \"f16[256, 16384]\", w: \"f16[16384, 1024]\"):\n" LINE
+                                  "p = torch.ops.aten.mm.default(x, w)\n" LINE "return (p,)\n";
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, text, &on_gpu, "left over");
+  ck_assert_uint_eq(p->launches.len, 1);
+  const struct graph_kernel *k = p->kernels.at[0];
+  static const char *const parts[] = {
+      "whole = blocks // tl.num_programs(0) * tl.num_programs(0)\n", "if pid >= whole:\n",
+      "    done = tl.atomic_add(", " + slot, 1) == SPLIT_K - 1\n",
+      "        if done:\n            out0_tiles.store([m_first, n_first], "};
+  for (size_t i = 0; i < COUNT_OF(parts); i++)
+    ck_assert_msg(has(k->source, parts[i]), "%s\nin\n%s", parts[i], k->source);
+  // Blocks have the sizes that the memory for parts was planned for.
+  ck_assert_msg(has(k->space, "BLOCK_M=128, BLOCK_N=128, num_warps="), "%s", k->space);
+  arena_destroy(a);
+}
+END_TEST
+
 START_TEST(descriptors_where_memory_allows) {
   struct arena *a = arena_create();
   const char *source = source_of(a, forms[_i].text);
@@ -584,6 +651,8 @@ int main(void) {
   tcase_add_test(c, blocks_suit_every_size);
   tcase_add_loop_test(c, matrices_in_any_order_have_descriptors, 0, 4);
   tcase_add_loop_test(c, descriptors_where_memory_allows, 0, (int)COUNT_OF(forms));
+  tcase_add_loop_test(c, batches_are_dimensions_of_descriptors, 0, (int)COUNT_OF(batched));
+  tcase_add_test(c, left_over_blocks_are_split);
   tcase_add_test(c, linear_and_gelu_is_one_kernel_on_the_gpu);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);

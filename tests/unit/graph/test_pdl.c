@@ -95,6 +95,17 @@ START_TEST(all_but_the_first) {
 }
 END_TEST
 
+// Programs of the product fill a multiprocessor: it begins in order.
+START_TEST(persistent_products_do_not) {
+  open_text("def forward(self, x: \"f16[2048, 512]\", w: \"f16[512, 3072]\"):\n"
+            "    exp = torch.ops.aten.exp.default(x)\n"
+            "    mm = torch.ops.aten.mm.default(exp, w)\n"
+            "    sum_1 = torch.ops.aten.sum.dim_IntList(mm, [0])\n"
+            "    return (sum_1,)\n");
+  ck_assert_str_eq(work_of(_i, 0), "kkp");
+}
+END_TEST
+
 START_TEST(none_on_older_gpus) {
   cuda->minor = 0;
   cuda->major = 8;
@@ -154,6 +165,7 @@ int main(void) {
   tcase_add_checked_fixture(c, open_fake, close_all);
   tcase_set_timeout(c, 60);
   tcase_add_test(c, all_but_the_first);
+  tcase_add_loop_test(c, persistent_products_do_not, 0, 2);
   tcase_add_loop_test(c, none_on_older_gpus, 0, 2);
   tcase_add_loop_test(c, none_with_older_drivers, 0, 2);
   tcase_add_loop_test(c, not_behind_copies_and_fills, 0, 2);

@@ -49,6 +49,7 @@
   X(reduced_axes)                                                                                  \
   X(registers)                                                                                     \
   X(ring_races)                                                                                    \
+  X(ring_sites)                                                                                    \
   X(ring_slots)                                                                                    \
   X(rings)                                                                                         \
   X(scratch)                                                                                       \

@@ -296,7 +296,9 @@ static const struct wrong wrongs[] = {
          "1, 1, 0, 1, 1") " : "
                           "(!tile.ptr<f32>, i64, tensor<32xi32>, i32) -> tensor<32x8xf32>",
      "a stride for each but the last"},
-    {"%r = \"tile.map_load\"(%i) {map = 0 : i32} : (i32) -> tensor<8xf32>", "needs map 0"},
+    {"%r = \"tile.map_load\"(%i) {map = 0 : i32} : (i32) -> tensor<8xf32>", "needs a matrix"},
+    {"%r = \"tile.map_load\"(%i, %i, %i) {map = 0 : i32} : (i32, i32, i32) -> tensor<4x8xf32>",
+     "needs map 0"},
     {"%r = \"tile.map_load\"(%i) {map = 0 : i32} : (i32) -> tensor<4x8xf32>",
      "an offset for each dimension"},
     {"\"tilegpu.set_registers\"() {count = 42 : i32, grows = true} : () -> ()",
@@ -314,15 +316,15 @@ static const struct wrong wrongs[] = {
     {"%r = \"tilegpu.ring_empty\"(%g) {ring = 0 : i32, slots = 3 : i32, bytes = 1048576 : i32} : "
      "(" G ") -> i32",
      "cannot have 1048576 `bytes`"},
-    {"\"tile.map_store\"(%t, %i) {map = 0 : i32} : (tensor<32xf32>, i32) -> ()", "needs map 0"},
-    {"\"tile.map_store\"(%t, %i, %i) {map = 0 : i32} : (tensor<32xf32>, i32, i32) -> ()",
+    {"\"tile.map_store\"(%t) {map = 0 : i32} : (tensor<32xf32>) -> ()",
      "an offset for each dimension"},
-    {"\"tilegpu.map_store\"(%t, %i) {map = 0 : i32} : (tensor<32xf32>, i32) -> ()",
-     "cannot store"},
+    {"\"tile.map_store\"(%t, %i, %i) {map = 0 : i32} : (tensor<32xf32>, i32, i32) -> ()",
+     "needs a matrix"},
+    {"\"tilegpu.map_store\"(%t, %i) {map = 0 : i32} : (tensor<32xf32>, i32) -> ()", "cannot store"},
     {"\"tilegpu.ring_end\"(%i) : (i32) -> ()", "needs a buffer"},
     {"\"tilegpu.map_copy\"(%s, %g, %i, %i) {ring = 0 : i32, slots = 3 : i32, map = 0 : i32} : "
      "(!tilegpu.memdesc<tensor<32xf32, " S ">>, " G ", i32, i32) -> ()",
-     "needs map 0"},
+     "needs a matrix"},
 };
 
 // The functions that the op may name stand behind it.

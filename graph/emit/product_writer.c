@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts that all kernels of products have: blocks, accumulators, what the epilogue gets.
+#include "graph/emit/product_writer.h"
+
+bool product_divides(const struct expr *axis, unsigned block) {
+  return expr_is_multiple(axis_extent(axis), block);
+}
+
+void product_write_block(struct product_writer *w, const char *pid) {
+  struct emitter *e = w->e;
+  const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
+  // Sizes may have 64 bits; offsets of descriptors have 32.
+  const char *open = "", *close = "";
+  if (w->g->plan.resident &&
+      !(expr_is_const(axis_extent(w->g->m), NULL) && expr_is_const(axis_extent(w->g->n), NULL) &&
+        expr_is_const(axis_extent(w->g->batch), NULL)))
+    open = "(", close = ").to(tl.int32)";
+  if (w->k->group_m > 1) {
+    emit_line(e, w->level,
+              "# Programs that run side by side share rows and columns: they go down GROUP_M");
+    emit_line(e, w->level, "# blocks, then one to the right.");
+    emit_line(e, w->level, "width = GROUP_M * tl.cdiv(%s, BLOCK_N)", n);
+    emit_line(e, w->level, "first = %s // width * GROUP_M", pid);
+    emit_line(e, w->level, "height = min(tl.cdiv(%s, BLOCK_M) - first, GROUP_M)", m);
+    emit_line(e, w->level, "m_first = %s(first + %s %% width %% height) * BLOCK_M%s", open, pid,
+              close);
+    emit_line(e, w->level, "n_first = %s%s %% width // height * BLOCK_N%s", open, pid, close);
+  } else {
+    emit_line(e, w->level, "m_first = %s%s // tl.cdiv(%s, BLOCK_N) * BLOCK_M%s", open, pid, n,
+              close);
+    emit_line(e, w->level, "n_first = %s%s %% tl.cdiv(%s, BLOCK_N) * BLOCK_N%s", open, pid, n,
+              close);
+  }
+}
+
+// An axis of the result: with a mask unless the block divides its extent.
+static void write_axis(struct product_writer *w, const struct expr *axis, const char *name,
+                       const char *block, const char *shape, bool is_whole) {
+  struct emitter *e = w->e;
+  emit_line(e, w->level, "%s = (%s_first + tl.arange(0, %s))%s%s", name, name, block,
+            emit_axis_is_wide(axis) ? ".to(tl.int64)" : "", shape);
+  const char *mask =
+      is_whole ? NULL
+               : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, axis_extent(axis)));
+  emit_axis(e, axis, name, mask, w->level);
+}
+
+void product_write_result_axes(struct product_writer *w) {
+  write_axis(w, w->g->m, "m", "BLOCK_M", "[:, None]", product_divides(w->g->m, w->k->block_m));
+  write_axis(w, w->g->n, "n", "BLOCK_N", "[None, :]", product_divides(w->g->n, w->k->block_n));
+}
+
+// ---- accumulators ----
+
+const char *product_sum_name(struct product_writer *w, unsigned i) {
+  return w->g->count == 1 ? "acc" : arena_printf(w->e->arena, "acc%u", i);
+}
+
+static const char *precision(struct product_writer *w) {
+  return w->g->dtype == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
+}
+
+const char *product_numbered(struct product_writer *w, const char *name, unsigned i) {
+  return w->g->count == 1 ? name : arena_printf(w->e->arena, "%s%u", name, i);
+}
+
+void product_write_sums(struct product_writer *w) {
+  for (unsigned i = 0; i < w->g->count; i++)
+    emit_line(w->e, w->level, "%s = tl.zeros([BLOCK_M, BLOCK_N], %s)", product_sum_name(w, i),
+              emit_type(w->g->sum));
+}
+
+void product_write_dot(struct product_writer *w, unsigned i, const char *a, const char *b) {
+  emit_line(w->e, w->level + 1, "%s = tl.dot(%s, %s, %s%s)", product_sum_name(w, i), a, b,
+            product_sum_name(w, i), precision(w));
+}
+
+// The epilogue refers to a product by a load of its buffer.
+void product_give_sum(struct product_writer *w, unsigned i) {
+  struct emitter *e = w->e;
+  const struct stage *s = w->g->stages[i];
+  uint32_t axes =
+      emit_index_axes(e, w->g->batch) | emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
+  const struct scalar *load =
+      scalar_load(w->s, s->out, batch_offset(w->s, w->x, w->g->batch, s->offset));
+  emit_given_result(e, load, w->g->sum, w->g->rounds, product_sum_name(w, i), axes, w->level);
+}
+
+void product_emit_sizes(struct product_writer *w) {
+  emit_sizes(w->e, axis_extent(w->g->m));
+  emit_sizes(w->e, axis_extent(w->g->n));
+  emit_sizes(w->e, axis_extent(w->g->batch));
+}

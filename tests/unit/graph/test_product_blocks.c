@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The choice of blocks, splits and persistence for products on Hopper, whose time the model
+// estimates. TILE_TEST_PRINT=1 prints what is chosen for each shape.
+#include "graph/plan/product_plan.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MULTIPROCESSORS = 132 }; // of an H100 and an H200
+static const struct program_options on_gpu = {.target = "sm_90a"};
+
+enum way { WHOLE, SPLIT }; // blocks of a persistent kernel
+static const struct {
+  int64_t batch, m, n, k;
+  unsigned block_m, block_n; // 0: any
+  enum way way;
+  const char *why;
+} choices[] = {
+    // many blocks: the one with the highest rate
+    {1, 4096, 4096, 4096, 128, 256, WHOLE, "four waves, the last one nearly full"},
+    {1, 8192, 8192, 8192, 128, 256, WHOLE, "16 waves"},
+    {1, 8192, 8192, 256, 128, 256, WHOLE, "short k"},
+    {1, 8192, 8192, 512, 128, 256, WHOLE, "short k"},
+    {1, 8192, 8192, 1024, 128, 256, WHOLE, "16 waves"},
+    {1, 8192, 8192, 16384, 128, 256, WHOLE, "16 waves"},
+    {1, 4096, 11008, 4096, 128, 128, WHOLE,
+     "21 waves of half the size, nearly full, instead of 11"},
+    {1, 11008, 4096, 4096, 0, 0, WHOLE, "the same"},
+    {1, 2048, 2048, 2048, 128, 256, WHOLE, "128 blocks are one wave"},
+    {1, 16384, 4096, 1024, 128, 256, WHOLE, "8 waves"},
+    // one wave that is not full
+    {1, 1024, 1024, 1024, 64, 128, WHOLE,
+     "128 small blocks; to share sums takes as long as it saves"},
+    {1, 512, 4096, 4096, 0, 0, WHOLE, "one wave of 128x128"},
+    {1, 2048, 4096, 512, 0, 0, WHOLE, "short k"},
+    {1, 1024, 4096, 1024, 0, 0, WHOLE, "short k"},
+    {1, 768, 768, 768, 0, 0, WHOLE, "little to compute"},
+    {1, 8192, 768, 768, 0, 0, WHOLE, "little to compute"},
+    // few blocks and a long k: all blocks are split
+    {1, 512, 768, 3072, 0, 0, SPLIT, "48 blocks of 64x128"},
+    {1, 128, 4096, 4096, 0, 0, SPLIT, "64 blocks"},
+    {1, 256, 1024, 16384, 0, 0, SPLIT, "16 blocks of 128x128"},
+    {1, 256, 256, 65536, 0, 0, SPLIT, "4 blocks"},
+    {1, 64, 8192, 8192, 0, 0, SPLIT, "one row of blocks"},
+    {1, 1024, 1024, 16384, 0, 0, SPLIT, "64 blocks of 128x128"},
+    {1, 512, 512, 8192, 0, 0, SPLIT, "16 blocks"},
+    {1, 128, 128, 16384, 0, 0, SPLIT, "one block"},
+    {1, 192, 3072, 12288, 0, 0, SPLIT, "48 blocks of 128x128, a third of them empty"},
+    // blocks are left over behind whole waves, and k is long
+    {1, 3000, 3000, 8192, 0, 0, SPLIT, "two waves and 24 blocks"},
+    {1, 4096, 2304, 8192, 0, 0, SPLIT, "two waves and 24 blocks"},
+    {1, 3072, 3072, 16384, 0, 0, SPLIT, "two waves and 24 blocks"},
+    {1, 6144, 2816, 16384, 128, 256, WHOLE, "four full waves"},
+    {1, 2304, 2048, 16384, 0, 0, SPLIT, "one wave and 12 blocks"},
+    {1, 2560, 2560, 4096, 0, 0, SPLIT, "one wave and 68 blocks"},
+    // batches fill the device
+    {16, 1024, 1024, 1024, 128, 256, WHOLE, "512 blocks"},
+    {128, 2048, 2048, 128, 128, 128, WHOLE, "attention's scores: the epilogue counts"},
+    {128, 2048, 128, 2048, 0, 0, WHOLE, "attention's values: 2048 blocks of 128 columns"},
+    {4, 256, 256, 8192, 0, 0, SPLIT, "16 blocks of 128x128"},
+    {12, 64, 64, 64, 0, 0, WHOLE, "tiny"},
+    {64, 512, 512, 512, 0, 0, WHOLE, "1024 blocks of 128x128"},
+    // odd lengths that end within a block
+    {1, 4095, 4096, 4096, 128, 256, WHOLE, "a row less is as many blocks"},
+    {1, 4097, 4096, 4096, 128, 256, WHOLE, "a row more fills the fourth wave"},
+    {1, 4225, 4096, 4096, 0, 0, SPLIT, "16 blocks more than four waves"},
+    {1, 4096, 4096, 40, 0, 0, WHOLE, "k of less than a block"},
+};
+
+static struct product_shape shape_of(size_t i) {
+  return (struct product_shape){.batch = choices[i].batch,
+                                .m = choices[i].m,
+                                .n = choices[i].n,
+                                .k = choices[i].k,
+                                .dtype = DTYPE_BF16,
+                                .products = 1,
+                                .may_split = true,
+                                .may_split_blocks = true,
+                                .has_tiles = true};
+}
+
+static const char *text_of(const struct product_plan *p, char text[static 100]) {
+  snprintf(text, 100, "%ux%ux%u, %u warps, %u stages, split %u, %u a multiprocessor, %.1f us",
+           p->block_m, p->block_n, p->block_k, p->num_warps, p->num_stages, p->split_k, p->resident,
+           p->microseconds);
+  return text;
+}
+
+// Blocks that are left over when each program has computed as many as the others, over programs.
+static int64_t left_over(const struct product_shape *s, const struct product_plan *p) {
+  int64_t blocks = (s->m + p->block_m - 1) / p->block_m * ((s->n + p->block_n - 1) / p->block_n);
+  int64_t most = p->resident * MULTIPROCESSORS;
+  blocks *= s->batch;
+  return blocks % (blocks * p->split_k < most ? blocks * p->split_k : most);
+}
+
+START_TEST(shapes_have_reasons) {
+  struct product_shape s = shape_of((size_t)_i);
+  struct product_plan p = product_choose(&s, &on_gpu);
+  char text[100];
+  text_of(&p, text);
+  if (getenv("TILE_TEST_PRINT"))
+    fprintf(stderr, "%4lldx %5lldx%5lldx%5lld: %s (%s)\n", (long long)s.batch, (long long)s.m,
+            (long long)s.n, (long long)s.k, text, choices[_i].why);
+  if (choices[_i].block_m)
+    ck_assert_msg(p.block_m == choices[_i].block_m && p.block_n == choices[_i].block_n, "%s", text);
+  ck_assert_msg((p.split_k > 1) == (choices[_i].way == SPLIT), "%s", text);
+  if (p.split_k > 1 && p.resident) // the parts are at most one wave, each some blocks of k
+    ck_assert_msg(left_over(&s, &p) * p.split_k <= 2 * p.resident * MULTIPROCESSORS &&
+                      p.split_k * 4 * p.block_k <= s.k + 4 * p.block_k,
+                  "%s", text);
+}
+END_TEST
+
+// TFLOP/s on an H200 (docs/performance.md, docs/decisions/008-producer-warps.md).
+static const struct {
+  int64_t m, n, k;
+  double rate;
+} measured[] = {{1024, 1024, 1024, 216}, {2048, 2048, 2048, 619},  {4096, 4096, 4096, 755},
+                {8192, 8192, 8192, 724}, {8192, 8192, 256, 537},   {8192, 8192, 512, 613},
+                {8192, 8192, 1024, 694}, {8192, 8192, 16384, 705}, {8192, 2304, 768, 594},
+                {2048, 4096, 4096, 727}, {4096, 11008, 4096, 757}, {512, 4096, 4096, 654}};
+
+START_TEST(the_model_is_near_what_was_measured) {
+  struct product_shape s = shape_of(0);
+  s.m = measured[_i].m, s.n = measured[_i].n, s.k = measured[_i].k;
+  struct product_plan p = product_choose(&s, &on_gpu);
+  double rate = 2e-6 * (double)s.m * (double)s.n * (double)s.k / p.microseconds;
+  if (getenv("TILE_TEST_PRINT"))
+    fprintf(stderr, "%lldx%lldx%lld: %.0f TFLOP/s expected, %.0f measured\n", (long long)s.m,
+            (long long)s.n, (long long)s.k, rate, measured[_i].rate);
+  ck_assert_double_ge(rate, 0.88 * measured[_i].rate);
+  ck_assert_double_le(rate, 1.12 * measured[_i].rate);
+}
+END_TEST
+
+// Memory for parts may be bounded.
+START_TEST(parts_fit_the_memory_they_may_use) {
+  struct product_shape s = {.batch = 1,
+                            .m = 256,
+                            .n = 1024,
+                            .k = 16384,
+                            .dtype = DTYPE_F16,
+                            .products = 1,
+                            .may_split_blocks = true,
+                            .has_tiles = true};
+  struct program_options o = on_gpu;
+  o.bounds_parts = true;
+  o.parts_bytes = 4 << 20;
+  struct product_plan p = product_choose(&s, &o);
+  ck_assert_uint_gt(p.split_k, 1);
+  ck_assert_int_le(4 * p.split_k * left_over(&s, &p) * p.block_m * p.block_n, o.parts_bytes);
+  o.parts_bytes = 0;
+  ck_assert_uint_eq(product_choose(&s, &o).split_k, 1);
+}
+END_TEST
+
+// Two products with a common operand have no split.
+START_TEST(pairs_are_whole) {
+  struct product_shape s = {.batch = 1,
+                            .m = 256,
+                            .n = 1024,
+                            .k = 16384,
+                            .dtype = DTYPE_F16,
+                            .products = 2,
+                            .has_tiles = true};
+  ck_assert_uint_eq(product_choose(&s, &on_gpu).split_k, 1);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("blocks of products");
+  TCase *c = tcase_create("choices");
+  tcase_add_loop_test(c, shapes_have_reasons, 0, (int)COUNT_OF(choices));
+  tcase_add_loop_test(c, the_model_is_near_what_was_measured, 0, (int)COUNT_OF(measured));
+  tcase_add_test(c, parts_fit_the_memory_they_may_use);
+  tcase_add_test(c, pairs_are_whole);
+  suite_add_tcase(suite, c);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? 0 : 1;
+}
