@@ -108,6 +108,13 @@ static unsigned count_products(const struct group *g) {
   return n;
 }
 
+static enum dtype product_dtype(const struct group *g) {
+  for (size_t i = 0; i < g->members.len; i++)
+    if (g->members.at[i]->stage->kind == STAGE_PRODUCT)
+      return g->members.at[i]->stage->dtype;
+  return DTYPE_NONE;
+}
+
 // Is the access an operand of a product that depends on its rows, or its columns?
 static bool is_operand(struct fuser *f, const struct group *g, const struct access *a,
                        uint8_t dim) {
@@ -146,6 +153,9 @@ static bool nest_product(struct fuser *f, struct join *j, const struct relation 
         g->g->loop_dims.at[p->loop_dim].dim != h->g->loop_dims.at[p->match->loop_dim].dim)
       return false;
   }
+  j->reason = "products of integers and of floats";
+  if (product_dtype(g->g) != product_dtype(h->g))
+    return false;
   j->reason = "two products without a common operand";
   if (!share_operand(f, j))
     return false;

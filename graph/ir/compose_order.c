@@ -231,8 +231,8 @@ void compose_kthvalue(struct build *b, struct node *n) {
 }
 
 // The number of elements before the median: the lower one of the two in the middle, or, if there is
-// a NaN, all others, NaN being the largest.
-static struct value *before_median(struct order *o) {
+// a NaN, all others, NaN being the largest. `skips_nan`: of the numbers.
+static struct value *before_median(struct order *o, bool skips_nan) {
   struct build *b = o->b;
   struct exprs *x = b->g->exprs;
   const struct expr *middle = expr_floordiv(x, expr_addi(x, o->size, -1), compose_const(b, 2));
@@ -242,6 +242,9 @@ static struct value *before_median(struct order *o) {
     return half;
   struct value *is_number = build_unop(b, OP_LOGICAL_NOT, build_unop(b, OP_ISNAN, o->x));
   struct value *numbers = build_sum(b, build_convert(b, is_number, DTYPE_I64), &last, true);
+  if (skips_nan) // (numbers - 1) // 2, at least 0
+    return build_int(b, OP_FLOOR_DIVIDE,
+                     build_int(b, OP_MAXIMUM, build_int(b, OP_SUB_TENSOR, numbers, 1), 0), 2);
   struct value *all = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL), ARG_E(o->size), ARG_D(DTYPE_I64));
   return build_where(b, build_binop(b, OP_LT_TENSOR, numbers, all), numbers, half);
 }
@@ -261,7 +264,8 @@ void compose_median(struct build *b, struct node *n) {
     return;
   uint32_t rank = o.x->rank;
   struct dims last = dims_one(rank - 1);
-  struct value *hit = build_binop(b, OP_EQ_TENSOR, ranks(&o, false), before_median(&o));
+  struct value *hit = build_binop(b, OP_EQ_TENSOR, ranks(&o, false),
+                                  before_median(&o, operator_row(n->op)->part == OP_ISNAN));
   struct value *position = build_where_else(b, hit, build_iota(b, o.size, rank - 1, rank), 0);
   struct value *index = build_sum(b, position, &last, true);
   struct value *value = from_last(b, at_positions(&o, index), o.dim);
@@ -279,7 +283,7 @@ void compose_median_of_all(struct build *b, struct node *n) {
     return;
   }
   struct value *flat = BUILD(b, OP_RESHAPE, n->args[0], arg_int(b->g, -1));
-  struct node *both = flat ? graph_append(b->g, OP_MEDIAN_DIM,
+  struct node *both = flat ? graph_append(b->g, operator_row(n->op)->part,
                                           (struct arg[]){TENSOR(flat), arg_int(b->g, 0)}, 2, b->at)
                            : NULL;
   n->results[0] = both ? both->results[0] : NULL;

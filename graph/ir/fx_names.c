@@ -31,9 +31,6 @@ static const struct {
     {"f8e5m2fnuz", "float8_e5m2fnuz", NULL, DTYPE_NONE},
     {"f8e8m0fnu", "float8_e8m0fnu", NULL, DTYPE_NONE},
     {"f4e2m1fnx2", "float4_e2m1fn_x2", NULL, DTYPE_NONE},
-    {"c32", "complex32", "chalf", DTYPE_NONE},
-    {"c64", "complex64", "cfloat", DTYPE_NONE},
-    {"c128", "complex128", "cdouble", DTYPE_NONE},
     {"b16", "bits16", NULL, DTYPE_NONE},
     {"b1x8", "bits1x8", NULL, DTYPE_NONE},
 };
@@ -43,6 +40,24 @@ const char *fx_dtype_short(enum dtype t) {
     if (names[i].dtype == t)
       return names[i].brief;
   return "?";
+}
+
+const char *fx_complex_short(enum dtype part) {
+  return part == DTYPE_F16 ? "c32" : part == DTYPE_F64 ? "c128" : "c64";
+}
+
+enum dtype fx_complex_part(struct str name) {
+  static const struct {
+    const char *names[3];
+    enum dtype part;
+  } rows[] = {{{"c64", "complex64", "cfloat"}, DTYPE_F32},
+              {{"c128", "complex128", "cdouble"}, DTYPE_F64},
+              {{"c32", "complex32", "chalf"}, DTYPE_F16}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    for (size_t k = 0; k < COUNT_OF(rows[i].names); k++)
+      if (str_is(name, rows[i].names[k]))
+        return rows[i].part;
+  return DTYPE_NONE;
 }
 
 const char *fx_dtype_long(enum dtype t) {

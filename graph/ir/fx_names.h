@@ -10,9 +10,14 @@
 const char *fx_dtype_short(enum dtype t); // "b8"
 const char *fx_dtype_long(enum dtype t);  // "bool", without "torch."
 
+// Of complex dtypes: "c64" for parts of f32; the dtype of the parts for "c64", "complex64" or
+// "cfloat", DTYPE_NONE for other names.
+const char *fx_complex_short(enum dtype part);
+enum dtype fx_complex_part(struct str name);
+
 enum fx_dtype_status {
   FX_DTYPE_KNOWN,
-  FX_DTYPE_UNSUPPORTED, // PyTorch has it, this compiler does not: complex numbers, packed bits, ...
+  FX_DTYPE_UNSUPPORTED, // PyTorch has it, this compiler does not: packed bits, ...
   FX_DTYPE_UNKNOWN
 };
 // From the short spelling; the dtype's own name here ("i1") is accepted too.

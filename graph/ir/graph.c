@@ -2,6 +2,7 @@
 // Builds graphs and reads the arguments of their nodes.
 #include "graph/ir/graph.h"
 
+#include "graph/ir/complex.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/graph_build.h"
 #include "graph/ir/graph_operators.h"
@@ -70,6 +71,7 @@ static const char *describe_arg(const struct arg *a) {
   case ARG_FLOAT: return "a float";
   case ARG_BOOL: return "a truth value";
   case ARG_DTYPE: return "a dtype";
+  case ARG_COMPLEX: return "a complex dtype";
   case ARG_STRING: return "a word";
   case ARG_GRAPH: return "a graph";
   default: return "a list";
@@ -85,7 +87,7 @@ static bool is_of_type(const struct arg *a, char type) {
   case 'i': return a->kind == ARG_INT;
   case 'f': return a->kind == ARG_FLOAT || a->kind == ARG_INT;
   case 'b': return a->kind == ARG_BOOL;
-  case 'd': return a->kind == ARG_DTYPE;
+  case 'd': return a->kind == ARG_DTYPE || a->kind == ARG_COMPLEX;
   case 'G': return a->kind == ARG_GRAPH;
   case 'A': return true;
   default: return a->kind == ARG_STRING;
@@ -194,13 +196,14 @@ static bool check_integers(struct graph *g, const struct operator_row *row, cons
 }
 
 // Appends others instead; afterwards every result exists or an error is recorded.
-static bool compose(struct graph *g, const struct operator_row *row, struct node *n) {
+static bool compose(struct graph *g, const struct operator_row *row, compose_fn append,
+                    struct node *n) {
   unsigned errors = diag_error_count(g->diag);
   struct build b = {g, n->span};
   n->name = make_name(g, row);
   if (!check_integers(g, row, n))
     return false;
-  row->compose(&b, n);
+  append(&b, n);
   if (diag_error_count(g->diag) > errors)
     return false;
   for (uint32_t i = 0; i < n->result_count; i++)
@@ -228,8 +231,14 @@ struct node *graph_append(struct graph *g, enum operator_id op, const struct arg
   n->args = arena_array(g->arena, struct arg, of.count);
   if (!fit_args(g, &of, args, arg_count, n->args, at))
     return NULL;
-  if (row->compose)
-    return compose(g, row, n) ? n : NULL;
+  compose_fn append = row->compose;
+  if (complex_in(args, arg_count) && !(append = complex_rule(op))) {
+    diag_help(diag_error(g->diag, at, E1008, "`%s` of complex tensors", row->name),
+              "write it with the real and the imaginary part: `aten.view_as_real.default`");
+    return NULL;
+  }
+  if (append)
+    return compose(g, row, append, n) ? n : NULL;
   struct infer in = {g, n, row};
   if (!row->infer(&in))
     return NULL;

@@ -34,6 +34,7 @@ enum operator_id {
 };
 
 struct node;
+struct complex_parts;
 
 // A tensor. Strides count elements, outermost dimension first. They are binding for inputs and
 // outputs of the graph; for values in between they are those of the annotation.
@@ -45,6 +46,9 @@ struct value {
   const struct expr **shape, **strides;
   struct node *def; // NULL: an input
   uint32_t result;  // of `def`
+  // Not NULL: a complex tensor, which only exists while a graph is built: the graph has real values
+  // in its place (graph/ir/complex.h). `dtype` is that of its parts; `def` is NULL.
+  struct complex_parts *complex;
   struct span span;
 };
 
@@ -55,8 +59,9 @@ enum arg_kind {
   ARG_FLOAT,
   ARG_BOOL,
   ARG_DTYPE,
-  ARG_STRING, // also memory formats, devices, layouts and dictionaries, as spelled
-  ARG_GRAPH,  // a subgraph, for higher-order operators
+  ARG_COMPLEX, // a complex dtype: `dtype` is that of the parts
+  ARG_STRING,  // also memory formats, devices, layouts and dictionaries, as spelled
+  ARG_GRAPH,   // a subgraph, for higher-order operators
   ARG_LIST
 };
 

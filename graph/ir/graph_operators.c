@@ -161,10 +161,11 @@ struct arg parameter_default(struct graph *g, const struct parameter *p) {
     return default_element(g, p->type, text);
   struct arg list = {.kind = ARG_LIST};
   text = (struct str){text.ptr + 1, text.len - 2};
-  if (text.len > 0) {
-    list.list.at = arena_new(g->arena, struct arg);
-    list.list.count = 1;
-    list.list.at[0] = default_element(g, p->type, text);
+  list.list.at = arena_array(g->arena, struct arg, text.len);
+  while (text.ptr && text.len > 0) {
+    struct str one;
+    text = str_split(text, ',', &one);
+    list.list.at[list.list.count++] = default_element(g, p->type, one);
   }
   return list;
 }

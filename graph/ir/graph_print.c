@@ -20,7 +20,7 @@ static void print_sizes(uint32_t rank, const struct expr *const *sizes, struct s
 }
 
 void value_type_print(const struct value *v, bool with_strides, struct strbuf *out) {
-  strbuf_puts(out, fx_dtype_short(v->dtype));
+  strbuf_puts(out, v->complex ? fx_complex_short(v->dtype) : fx_dtype_short(v->dtype));
   print_sizes(v->rank, v->shape, out);
   if (with_strides)
     print_sizes(v->rank, v->strides, out);
@@ -153,7 +153,8 @@ static void print_arg(struct printer *p, const struct arg *a) {
   case ARG_INT: expr_print(a->number, p->out); break;
   case ARG_FLOAT: fx_print_real(a->real, p->out); break;
   case ARG_BOOL: strbuf_puts(p->out, a->truth ? "True" : "False"); break;
-  case ARG_DTYPE: strbuf_printf(p->out, "torch.%s", fx_dtype_long(a->dtype)); break;
+  case ARG_DTYPE:
+  case ARG_COMPLEX: strbuf_printf(p->out, "torch.%s", fx_dtype_long(a->dtype)); break;
   case ARG_STRING: fx_print_word(a->string, p->out); break;
   case ARG_GRAPH: strbuf_puts(p->out, subgraph_name(p, a->graph)); break;
   case ARG_LIST:

@@ -86,6 +86,24 @@ static bool eval_arithmetic(enum scalar_op op, const double *in, double *ret) {
   }
 }
 
+// Modified Bessel function of order 0 or 1: all terms of its power series have one sign.
+static double bessel_i(int order, double x) {
+  double half = x / 2, term = order ? half : 1, sum = term;
+  if (isinf(x))
+    return order ? x : (double)INFINITY;
+  for (int k = 1; fabs(term) > fabs(sum) * 1e-17 && !isinf(sum); k++)
+    sum += term *= half * half / (k * (double)(k + order));
+  return sum;
+}
+
+// exp(x^2) erfc(x); for large x the asymptotic series.
+static double erfcx(double x) {
+  if (x < 25)
+    return exp(x * x) * erfc(x);
+  double y = 1 / (2 * x * x);
+  return (1 - y * (1 - 3 * y * (1 - 5 * y))) / (x * sqrt(M_PI));
+}
+
 // Functions of one float. False if `op` is not one of them.
 static bool eval_function(enum scalar_op op, double a, double *ret) {
   switch (op) {
@@ -111,6 +129,13 @@ static bool eval_function(enum scalar_op op, double a, double *ret) {
     CASE(ERFC, erfc(a))
     CASE(ERFINV, erfinv(a))
     CASE(LGAMMA, lgamma(a))
+    CASE(BESSEL_J0, j0(a))
+    CASE(BESSEL_J1, j1(a))
+    CASE(BESSEL_Y0, y0(a))
+    CASE(BESSEL_Y1, y1(a))
+    CASE(BESSEL_I0, bessel_i(0, a))
+    CASE(BESSEL_I1, bessel_i(1, a))
+    CASE(ERFCX, erfcx(a))
     CASE(SIGMOID, sigmoid(a))
     CASE(FAST_EXP, exp(a))
     CASE(FAST_SQRT, sqrt(a))

@@ -33,8 +33,9 @@ struct deferred {
 
 // The uses of a value, including those of its views.
 struct uses {
-  uint32_t count;  // operators that use it
-  bool in_product; // as an operand
+  uint32_t count;      // operators that use it
+  bool in_product;     // as an operand
+  double product_rows; // of the other operand of a matrix product; 0: none
   bool is_output;
   bool meets_itself; // some operator compares its elements with each other
   double widest;     // elements of the largest iteration domain that reads it
@@ -73,6 +74,12 @@ struct assignment {
   const struct concatenation *of;
   size_t part;
 };
+
+// ---- graph/loops/quantised.c ----
+// Is it computed from small integers, as many as it has elements, and from far fewer parameters?
+bool loops_is_quantised(struct builder *b, const struct value *v, const struct scalar *body);
+// Is that the operand of a product, which computes it where it reads it?
+bool loops_reads_quantised(struct builder *b, const struct value *v, const struct scalar *body);
 
 // ---- graph/loops/loops_elements.c ----
 typedef const struct expr *const *coordinates; // an expression for each dimension

@@ -108,7 +108,8 @@ static void run_reduction(struct execution *x) {
 
 static void fill_body(void *user) {
   struct execution *x = user;
-  *x->fill++ = tape_get(x->t, x->body).real;
+  union element e = tape_get(x->t, x->body);
+  *x->fill++ = dtype_is_float(x->s->dtype) ? e.real : (double)e.integer;
 }
 
 // v at all points of three axes, row-major. NULL if out of memory.

@@ -2,15 +2,30 @@
 // Matrix products. Those that suit tensor cores badly become sums over rows or columns.
 #include "graph/loops/loops_internal.h"
 
+static bool is_large(const struct expr *m, const struct expr *n, const struct expr *k) {
+  return expr_likely(m) >= 2 && expr_likely(n) >= 2 && expr_likely(k) >= 16 &&
+         expr_likely(m) * expr_likely(n) >= 64;
+}
+
 bool loops_pays_as_product(struct builder *b, const struct value *v, const struct expr *m,
                            const struct expr *n, const struct expr *k) {
   (void)b;
   // A single row or column is read once in either form; a short k leaves most of an instruction
   // unused.
-  if (!dtype_is_float(v->dtype) || dtype_bits(v->dtype) > 32 || expr_likely(m) < 2 ||
-      expr_likely(n) < 2)
-    return false;
-  return expr_likely(k) >= 16 && expr_likely(m) * expr_likely(n) >= 64;
+  return dtype_is_float(v->dtype) && dtype_bits(v->dtype) <= 32 && is_large(m, n, k);
+}
+
+// Loaded as i8: sums of products of these have an instruction, whose accumulator is i32.
+static bool is_loaded_i8(const struct scalar *v) {
+  return v->kind == SCALAR_CONVERT && v->dtype == DTYPE_I32 && v->in[0]->kind == SCALAR_LOAD &&
+         v->in[0]->dtype == DTYPE_I8;
+}
+
+// The instruction needs k of 32.
+static bool pays_as_integers(const struct value *v, const struct expr *m, const struct expr *n,
+                             const struct expr *k, const struct scalar *x, const struct scalar *y) {
+  return v->dtype == DTYPE_I32 && is_loaded_i8(x) && is_loaded_i8(y) && is_large(m, n, k) &&
+         expr_likely(k) >= 32;
 }
 
 // Moves constant factors of an operand to the users of the product, so that the operand is a plain
@@ -18,7 +33,7 @@ bool loops_pays_as_product(struct builder *b, const struct value *v, const struc
 static const struct scalar *take_factor(struct builder *b, const struct scalar **a,
                                         const struct scalar **c) {
   const struct scalar *factor = NULL, **sides[2] = {a, c};
-  for (unsigned i = 0; i < 2 && !b->rounds; i++) {
+  for (unsigned i = 0; i < 2 && !b->rounds && dtype_is_float((*a)->dtype); i++) {
     const struct scalar *v = *sides[i];
     if (v->kind != SCALAR_APPLY || v->op != SCALAR_MUL || v->in[1]->kind != SCALAR_CONST)
       continue;
@@ -40,7 +55,7 @@ bool loops_store_product(struct builder *b, const struct node *n, struct deferre
   s->reduced = 1;
   s->a = a;
   s->b = c;
-  s->dtype = DTYPE_F32;
+  s->dtype = z->value->dtype == DTYPE_I32 ? DTYPE_I32 : DTYPE_F32;
   s->out = h.buffer;
   s->offset = loops_offset(b, &h, at);
   loops_inherit(b, z, n);
@@ -73,6 +88,8 @@ const struct scalar *loops_product_operand(struct builder *b, const struct node 
                                            const struct expr *column, bool only_load) {
   struct evenness e = {.b = b, .row = row, .column = column, .is_even = true};
   scalar_loads(v, note_load, &e);
+  if (loops_reads_quantised(b, of, v))
+    return v;
   const struct scalar *inner = v->kind == SCALAR_CONVERT ? v->in[0] : v;
   if (e.is_even && (!only_load || inner->kind == SCALAR_LOAD))
     return v;
@@ -107,16 +124,17 @@ bool loops_lower_product(struct builder *b, const struct node *n) {
   const struct expr *batch = batched ? x->shape[0] : one;
   const struct expr *m = x->shape[batched], *k = x->shape[1 + batched],
                     *cols = y->shape[1 + batched];
-  if (!loops_pays_as_product(b, z->value, m, cols, k)) {
+  const struct expr *axes[4] = {loops_symbol(b, 'b', 0, batch), loops_symbol(b, 'm', 0, m),
+                                loops_symbol(b, 'n', 0, cols), loops_symbol(b, 'k', 0, k)};
+  const struct scalar *a = matrix(b, x, batched, axes[0], axes[1], axes[3]);
+  const struct scalar *c = matrix(b, y, batched, axes[0], axes[3], axes[2]);
+  if (!loops_pays_as_product(b, z->value, m, cols, k) &&
+      !pays_as_integers(z->value, m, cols, k, a, c)) {
     const struct expr *over = loops_axis(b, 'r', 0, k), *zero = expr_const(b->x, 0);
     const struct expr *at = batched ? z->at[0] : zero;
     return loops_sum_product(b, n, z, matrix(b, x, batched, at, z->at[batched], over),
                              matrix(b, y, batched, at, over, z->at[1 + batched]), 1, &over);
   }
-  const struct expr *axes[4] = {loops_symbol(b, 'b', 0, batch), loops_symbol(b, 'm', 0, m),
-                                loops_symbol(b, 'n', 0, cols), loops_symbol(b, 'k', 0, k)};
-  const struct scalar *a = matrix(b, x, batched, axes[0], axes[1], axes[3]);
-  const struct scalar *c = matrix(b, y, batched, axes[0], axes[3], axes[2]);
   a = loops_product_operand(b, n, x, a, axes[0], axes[1], axes[3], false);
   c = loops_product_operand(b, n, y, c, axes[0], axes[3], axes[2], false);
   return loops_store_product(b, n, z, axes, a, c, batched ? axes : axes + 1);

@@ -27,12 +27,21 @@ static bool compares_with_itself(const struct node *n) {
   return x && y && x != y && loops_behind_views(x) == loops_behind_views(y);
 }
 
+// The rows of a product's result for its right operand, the columns for its left one.
+static void note_rows(struct uses *u, const struct node *n, const struct value *v) {
+  const struct value *out = n->results[0];
+  uint32_t dim = v == node_value(n, 1) ? out->rank - 2 : out->rank - 1;
+  double rows = (double)expr_hint(out->shape[dim]);
+  u->product_rows = rows > u->product_rows ? rows : u->product_rows;
+}
+
 static void use(struct builder *b, const struct node *n, const struct value *v) {
   struct uses *u = &b->uses[v->id];
   if (loops_is_view(n->op)) {
     const struct uses *w = &b->uses[n->results[0]->id];
     u->count += w->count;
     u->in_product |= w->in_product;
+    u->product_rows = w->product_rows > u->product_rows ? w->product_rows : u->product_rows;
     u->is_output |= w->is_output;
     u->meets_itself |= w->meets_itself;
     u->widest = w->widest > u->widest ? w->widest : u->widest;
@@ -53,6 +62,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
     const struct uses *w = &b->uses[n->results[0]->id];
     u->count += w->count + w->is_output;
     u->in_product |= w->in_product;
+    u->product_rows = w->product_rows > u->product_rows ? w->product_rows : u->product_rows;
     u->widest = w->widest > u->widest ? w->widest : u->widest;
     return;
   }
@@ -63,6 +73,8 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
   u->count++;
   u->meets_itself |= compares_with_itself(n);
   u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
+  if (n->op == OP_MM || n->op == OP_BMM)
+    note_rows(u, n, v);
   double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
                       ? hint_numel(b, v)
                       : hint_numel(b, n->results[0]);
@@ -178,7 +190,8 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 // - operands of products, which read each element many times, unless they are a load and a few
 // operations; those too if nothing else reads what they load, since its producer can do these
 // operations as well. Half-precision operands of f32 memory are stored in half precision, which
-// products load directly into shared memory;
+// products load directly into shared memory. Quantised operands of few rows are not stored
+// (graph/loops/quantised.c);
 // - parts of long concatenations that are computed from a stored value of the same size: the kernel
 // of that value writes them to their slices;
 // - exp, tanh and the like if a broadcast would compute each many times;
@@ -191,6 +204,8 @@ static bool should_store(struct builder *b, const struct deferred *z, const stru
   const struct uses *u = &b->uses[z->value->id];
   if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
     return true;
+  if (u->output < 0 && loops_reads_quantised(b, z->value, body))
+    return false;
   if (u->in_product && narrows(z, body))
     return true;
   if (is_load(body) || u->count == 0)

@@ -72,6 +72,13 @@ static bool is_expensive_op(enum scalar_op op) {
   case SCALAR_ERFC:
   case SCALAR_ERFINV:
   case SCALAR_LGAMMA:
+  case SCALAR_BESSEL_J0:
+  case SCALAR_BESSEL_J1:
+  case SCALAR_BESSEL_Y0:
+  case SCALAR_BESSEL_Y1:
+  case SCALAR_BESSEL_I0:
+  case SCALAR_BESSEL_I1:
+  case SCALAR_ERFCX:
   case SCALAR_SIGMOID: return true;
   default: return false;
   }

@@ -57,6 +57,7 @@ static bool same_args(const struct arg *a, const struct arg *b, size_t count) {
         return false;
       break;
     case ARG_DTYPE:
+    case ARG_COMPLEX: // of no operator in a graph
       if (a[i].dtype != b[i].dtype)
         return false;
       break;

@@ -4,6 +4,7 @@
 // marked, so that one mistake gives one message.
 #include "graph/read/fx.h"
 
+#include "graph/ir/complex.h"
 #include "graph/read/fx_reader.h"
 
 #include <stdio.h>
@@ -83,7 +84,8 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   if (fx_at_operator(r)) {
     if (!fx_call(r, ret))
       return false;
-    if (ret->kind == BOUND_VALUE && ret->value->def && ret->value->def->id >= nodes)
+    if (ret->kind == BOUND_VALUE &&
+        (ret->value->complex || (ret->value->def && ret->value->def->id >= nodes)))
       fx_name_value(r, name, ret->value);
     struct str text = fx_text(r, name);
     if (ret->kind == BOUND_TUPLE)
@@ -219,6 +221,8 @@ static bool add_outputs(struct reader *r, const struct arg *a, struct span at) {
     fx_error(r, at, E1001, "a graph returns tensors, None and sizes");
     return false;
   }
+  if (v && v->complex && !(v = complex_output(r->g, v, at)))
+    return r->failed = true, false;
   graph_add_output(r->g, v);
   return true;
 }

@@ -90,6 +90,9 @@ static bool dtype(struct reader *r, struct annotation *ret) {
   if (fx_peek(r) != TOK_NAME)
     return fx_unexpected(r, "expected a dtype");
   struct str name = fx_text(r, r->pos++);
+  ret->dtype = fx_complex_part(name);
+  if ((ret->is_complex = ret->dtype != DTYPE_NONE))
+    return true;
   switch (fx_dtype_from_short(name, &ret->dtype)) {
   case FX_DTYPE_KNOWN: return true;
   case FX_DTYPE_UNSUPPORTED:
@@ -190,7 +193,7 @@ bool fx_check_size(struct reader *r, const struct value *v, struct span at) {
 }
 
 static bool agrees(struct reader *r, const struct value *v, const struct annotation *an) {
-  if (v->dtype != an->dtype || v->rank != an->rank)
+  if (v->dtype != an->dtype || v->rank != an->rank || (v->complex != NULL) != an->is_complex)
     return false;
   for (uint32_t i = 0; i < v->rank; i++) {
     const struct expr *a = v->shape[i], *b = an->shape[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses calls of operators: binds arguments to parameters, evaluates sizes of tensors, records
 // writes to inputs, reports unknown operators.
+#include "graph/ir/complex.h"
 #include "graph/ir/custom.h"
 #include "graph/read/fx_reader.h"
 
@@ -45,6 +46,16 @@ static bool find_operator(struct reader *r, struct str name, enum operator_id *r
   return full && operator_find(str_from(full), ret);
 }
 
+// "aten.add.Tensor" for "aten.add_.Tensor".
+static bool find_written(struct reader *r, struct str name, enum operator_id *ret) {
+  struct str space, base, overload = str_split(str_split(name, '.', &space), '.', &base);
+  if (base.len < 2 || base.ptr[base.len - 1] != '_' || base.ptr[base.len - 2] == '_')
+    return false;
+  const char *plain = arena_printf(r->arena, "%.*s.%.*s.%.*s", STR_ARG(space), (int)base.len - 1,
+                                   base.ptr, STR_ARG(overload.len ? overload : STR("default")));
+  return operator_find(str_from(plain), ret) && operator_row(*ret)->results == 1;
+}
+
 static void note_unknown(struct reader *r, struct str name, struct span at) {
   size_t i = (size_t)(uintptr_t)map_get(&r->unknown_names, name);
   if (i == 0) {
@@ -68,14 +79,20 @@ static const char *refusal(struct str name) {
                                       "aten._unique",        "aten.unique",
                                       "aten.bincount.",      "aten.item.",
                                       "aten._local_scalar_", "aten.repeat_interleave.Tensor"};
-  static const char *const complex[] = {"aten.view_as_complex.", "aten.view_as_real.", "aten._fft_",
-                                        "aten.complex.", "aten.polar."};
+  static const char *const algebra[] = {
+      "aten.linalg_",   "aten._linalg_", "aten.cholesky",    "aten.inverse.",
+      "aten.pinverse.", "aten.det.",     "aten.logdet.",     "aten.slogdet.",
+      "aten.lu_",       "aten._lu_",     "aten.qr.",         "aten.geqrf.",
+      "aten.ormqr.",    "aten.orgqr.",   "aten.svd.",        "aten._svd",
+      "aten.symeig.",   "aten.lstsq.",   "aten.matrix_exp.", "aten.triangular_solve."};
   for (size_t i = 0; i < COUNT_OF(sized); i++)
     if (str_starts(name, sized[i]))
       return "its result depends on the contents of a tensor, by its size or as a number";
-  for (size_t i = 0; i < COUNT_OF(complex); i++)
-    if (str_starts(name, complex[i]))
-      return "complex numbers are not supported";
+  for (size_t i = 0; i < COUNT_OF(algebra); i++)
+    if (str_starts(name, algebra[i]))
+      return "linear algebra of matrices is not compiled: compute it before the graph (LAPACK, "
+             "cuSOLVER) and pass its results as inputs, or write it as products, as "
+             "Newton-Schulz iterations are";
   return NULL;
 }
 
@@ -289,6 +306,11 @@ static bool write_input(struct reader *r, const struct arg *args, struct span at
               "make the graph functional, as `run_decompositions()` does");
     return false;
   }
+  if (input->complex || complex_in(args + 1, 1)) {
+    diag_help(fx_error(r, at, E1008, "a write to a complex input"),
+              "return the new value instead, and copy it after the run");
+    return false;
+  }
   struct value *v = args[1].kind == ARG_VALUE ? args[1].value : NULL;
   bool same = v && v->dtype == input->dtype && v->rank == input->rank;
   for (uint32_t i = 0; same && i < v->rank; i++)
@@ -373,6 +395,20 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   return true;
 }
 
+// x.op_(..): the operator on the current value of x, written to x in its dtype.
+static bool append_written(struct reader *r, struct call *c, enum operator_id op,
+                           struct binding *ret) {
+  struct value *input = c->count && c->args[0].kind == ARG_VALUE ? c->args[0].value : NULL;
+  struct arg args[] = {ARG_V(input), {0}};
+  if (input && !input->def) {
+    c->args[0] = ARG_V(fx_current(r, input));
+    if (!append(r, c, op, ret))
+      return false;
+    args[1] = ARG_V(ret->value);
+  }
+  return write_input(r, args, c->at, ret);
+}
+
 bool fx_call(struct reader *r, struct binding *ret) {
   struct call c;
   enum operator_id op = OPERATOR_COUNT;
@@ -381,14 +417,16 @@ bool fx_call(struct reader *r, struct binding *ret) {
   if (!operator_name(r, &c.name, &c.at))
     return false;
   enum special special = special_of(c.name);
+  bool writes = false;
   c.custom = custom_find(c.name);
   if (c.custom)
     op = OP_CUSTOM;
-  else if (special == SPECIAL_NONE && !find_operator(r, c.name, &op)) {
+  else if (special == SPECIAL_NONE && !find_operator(r, c.name, &op) &&
+           !(writes = find_written(r, c.name, &op))) {
     note_unknown(r, c.name, c.at);
     return fx_skip_brackets(r);
   }
-  if (!arguments(r, special == SPECIAL_NONE && op == OP_COPY_, &c))
+  if (!arguments(r, special == SPECIAL_NONE && (op == OP_COPY_ || writes), &c))
     return false;
   if (r->is_poisoned)
     return true;
@@ -402,7 +440,9 @@ bool fx_call(struct reader *r, struct binding *ret) {
   }
   if (special == SPECIAL_NOTHING)
     return *ret = (struct binding){.kind = BOUND_NONE}, true;
-  bool ok = special != SPECIAL_NONE ? ask_tensor(r, &c, special, ret) : append(r, &c, op, ret);
+  bool ok = special != SPECIAL_NONE ? ask_tensor(r, &c, special, ret)
+            : writes                ? append_written(r, &c, op, ret)
+                                    : append(r, &c, op, ret);
   ret->span = c.at;
   return ok;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the inputs of a graph: the parameters of `forward`, and attributes of the module.
+#include "graph/ir/complex.h"
 #include "graph/read/fx.h"
 #include "graph/read/fx_reader.h"
 
@@ -31,9 +32,13 @@ static bool add_input(struct reader *r, size_t token, const struct annotation *a
   const char *copy = arena_strndup(r->arena, name.ptr, name.len);
   if (r->g->inputs.len >= LIMIT_GRAPH_TENSORS)
     return limit_error(r->g->diag, an->span, LIMIT_ID_GRAPH_TENSORS, 0);
-  struct value *v =
-      graph_add_input(r->g, copy, an->dtype, an->rank, an->shape,
-                      an->has_strides ? an->strides : NULL, fx_span(r, token, token + 1));
+  struct value *v = an->is_complex
+                        ? complex_input(r->g, copy, an->dtype, an->rank, an->shape,
+                                        an->has_strides ? an->strides : NULL,
+                                        fx_span(r, token, token + 1))
+                        : graph_add_input(r->g, copy, an->dtype, an->rank, an->shape,
+                                          an->has_strides ? an->strides : NULL,
+                                          fx_span(r, token, token + 1));
   if (!v)
     return r->failed = true, false;
   fx_note_base(r, v);

@@ -47,7 +47,8 @@ struct annotation {
   bool is_number; // Sym(...)
   struct arg number;
   uint32_t depth;
-  enum dtype dtype;
+  enum dtype dtype; // of the parts of a complex tensor
+  bool is_complex;
   uint32_t rank;
   bool has_strides;
   const struct expr *shape[GRAPH_MAX_RANK], *strides[GRAPH_MAX_RANK];
@@ -129,6 +130,8 @@ bool fx_use_attribute(struct reader *r, struct binding *ret);
 
 // ---- values and numbers (graph/read/fx_value.c, graph/read/fx_name.c) ----
 bool fx_value(struct reader *r, struct arg *ret);
+// The current value of an input, after the writes so far.
+struct value *fx_current(const struct reader *r, struct value *v);
 // Skips from a bracket to its partner; E1001 if the line ends before.
 bool fx_skip_brackets(struct reader *r);
 // A value that must be an integer, possibly symbolic.

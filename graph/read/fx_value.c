@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses values: names, literals, lists, `torch.float32`, `device(type='cpu')`, and expressions of
 // sizes, also those of annotations ("s27*((s77//s86))").
+#include "graph/ir/complex.h"
 #include "graph/ir/fx_names.h"
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
@@ -37,6 +38,25 @@ static bool real(struct reader *r, struct arg *ret) {
   }
   *ret = ARG_F(x);
   return true;
+}
+
+// `2j`: a complex tensor of rank 0, which promotes as a number does.
+static bool imaginary(struct reader *r, struct arg *ret) {
+  size_t token = r->pos++;
+  struct span at = fx_span(r, token, r->pos);
+  struct str text = fx_text(r, token);
+  struct build b = {r->g, at};
+  double x = 0;
+  if (!str_to_f64((struct str){text.ptr, text.len - 1}, &x)) {
+    fx_error(r, at, E1001, "not an imaginary number");
+    return false;
+  }
+  struct value *v =
+      complex_of_parts(&b, build_number(&b, 0, DTYPE_F64), build_number(&b, x, DTYPE_F64));
+  if (!v)
+    return r->failed = true, false;
+  ptrmap_put(r->arena, &r->reals, v, v);
+  return *ret = ARG_V(v), true;
 }
 
 static bool string(struct reader *r, struct arg *ret) {
@@ -158,7 +178,9 @@ bool fx_torch(struct reader *r, size_t begin, struct arg *ret) {
       return *ret = spelled(r, begin), true;
   if (str_is(name, "inf") || str_is(name, "nan"))
     return *ret = ARG_F(str_is(name, "inf") ? (double)INFINITY : (double)NAN), true;
-  enum dtype t = DTYPE_NONE;
+  enum dtype t = fx_complex_part(name);
+  if (t != DTYPE_NONE)
+    return *ret = (struct arg){.kind = ARG_COMPLEX, .dtype = t}, true;
   switch (fx_dtype_from_long(name, &t)) {
   case FX_DTYPE_KNOWN: *ret = ARG_D(t); return true;
   case FX_DTYPE_UNSUPPORTED:
@@ -199,17 +221,15 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
   return true;
 }
 
-// The current value of an input, after the writes so far.
-static struct value *current(const struct reader *r, struct value *v) {
-  size_t index =
-      r->g->mutations.len && !r->is_target ? (size_t)(uintptr_t)ptrmap_get(&r->written, v) : 0;
+struct value *fx_current(const struct reader *r, struct value *v) {
+  size_t index = r->g->mutations.len ? (size_t)(uintptr_t)ptrmap_get(&r->written, v) : 0;
   return index ? r->g->mutations.at[index - 1].value : v;
 }
 
 static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
   *ret = (struct arg){0};
   switch (b->kind) {
-  case BOUND_VALUE: *ret = ARG_V(current(r, b->value)); return true;
+  case BOUND_VALUE: *ret = ARG_V(r->is_target ? b->value : fx_current(r, b->value)); return true;
   case BOUND_NUMBER:
     *ret = b->number;
     r->number_depth = r->number_depth > b->depth ? r->number_depth : b->depth;
@@ -284,6 +304,7 @@ static bool primary(struct reader *r, bool negative, struct arg *ret) {
   if (r->in_annotation)
     return fx_unexpected(r, "expected a size");
   switch (k) {
+  case TOK_IMAGINARY: return imaginary(r, ret);
   case TOK_STRING: return string(r, ret);
   case TOK_LBRACE: return dictionary(r, ret);
   case TOK_LBRACKET: return r->pos++, list(r, TOK_RBRACKET, ret);

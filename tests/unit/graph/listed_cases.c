@@ -27,7 +27,8 @@ static void read_listed(struct str line, struct listed *ret) {
   char *numbers = strrchr(text, ']');
   ck_assert_ptr_nonnull(numbers);
   ret->type = (struct str){line.ptr, (size_t)(numbers + 1 - text)};
-  bool is_real = *text == 'f' || strncmp(text, "bf", 2) == 0;
+  // Complex elements are pairs of numbers.
+  bool is_real = *text == 'f' || *text == 'c' || strncmp(text, "bf", 2) == 0;
   for (char *p = numbers + 1, *end; *p; p = end) {
     ck_assert_int_lt(ret->count, CASE_ELEMENTS);
     if (is_real)

@@ -119,6 +119,38 @@ START_TEST(operand_is_computed) {
 }
 END_TEST
 
+// The product's kernel reads the integers: 4-bit ones, two in a byte, with a scale and a zero point
+// for each group of 16 along k; 8-bit ones with a scale for each column; 8-bit ones only.
+START_TEST(operand_is_quantised) {
+  static const char *const texts[] = {
+      HEAD "x: \"bf16[21, 80]\", w: \"u8[72, 40]\", s: \"bf16[72, 5]\", z: \"bf16[72, 5]\"):\n" LINE
+           "lo = torch.ops.aten.bitwise_and.Scalar(w, 15)\n" LINE
+           "hi = torch.ops.aten.bitwise_right_shift.Tensor_Scalar(w, 4)\n" LINE
+           "both = torch.ops.aten.stack.default([lo, hi], -1)\n" LINE
+           "v = torch.ops.aten.view.default(both, [72, 5, 16])\n" LINE
+           "f = torch.ops.prims.convert_element_type.default(v, torch.bfloat16)\n" LINE
+           "z1 = torch.ops.aten.unsqueeze.default(z, -1)\n" LINE
+           "s1 = torch.ops.aten.unsqueeze.default(s, -1)\n" LINE
+           "d = torch.ops.aten.sub.Tensor(f, z1)\n" LINE
+           "e = torch.ops.aten.mul.Tensor(d, s1)\n" LINE
+           "r = torch.ops.aten.view.default(e, [72, 80])\n" LINE
+           "t = torch.ops.aten.permute.default(r, [1, 0])\n" LINE
+           "p = torch.ops.aten.mm.default(x, t)\n" LINE "return (p,)\n",
+      HEAD "x: \"bf16[21, 80]\", w: \"i8[80, 72]\", s: \"f32[72]\"):\n" LINE
+           "f = torch.ops.prims.convert_element_type.default(w, torch.float32)\n" LINE
+           "e = torch.ops.aten.mul.Tensor(f, s)\n" LINE
+           "t = torch.ops.prims.convert_element_type.default(e, torch.bfloat16)\n" LINE
+           "p = torch.ops.aten.mm.default(x, t)\n" LINE "return (p,)\n",
+      HEAD "x: \"i8[21, 80]\", w: \"i8[80, 72]\"):\n" LINE
+           "p = torch.ops.aten._int_mm.default(x, w)\n" LINE "return (p,)\n"};
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, texts[_i], &on_cpu, "quantised");
+  ck_assert_uint_eq(p->launches.len, 1);
+  check_agrees(p, NULL, _i == 2 ? 0 : tolerance("bf16"), "quantised");
+  arena_destroy(a);
+}
+END_TEST
+
 START_TEST(gate_and_product) {
   check(HEAD
         "x: \"f16[32, 64]\", g: \"f16[96, 64]\", u: \"f16[96, 64]\"):\n" LINE
@@ -598,6 +630,7 @@ int main(void) {
   tcase_add_test(c, result_in_another_order);
   tcase_add_test(c, operands_are_parts_of_a_larger_one);
   tcase_add_test(c, operand_is_computed);
+  tcase_add_loop_test(c, operand_is_quantised, 0, 3);
   tcase_add_test(c, gate_and_product);
   tcase_add_test(c, products_of_the_same_rows_share_a_kernel);
   tcase_add_test(c, products_of_the_same_columns_share_a_kernel);

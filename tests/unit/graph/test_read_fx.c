@@ -233,6 +233,23 @@ START_TEST(writes) {
 }
 END_TEST
 
+// In the dtype of the input; each operator sees what the one before it wrote.
+START_TEST(writes_in_place) {
+  struct graph_fixture r =
+      good(GRAPH("m: \"f32[3][1]cpu\", x: \"f64[3][1]cpu\"",
+                 "a: \"f32[3][1]cpu\" = torch.ops.aten.add_.Tensor(m, x)\n"
+                 "        b: \"f32[3][1]cpu\" = torch.ops.aten.mul_.Tensor(m, 2)\n"
+                 "        c = torch.ops.aten.zero_.default(x)\n"
+                 "        return (a,)"));
+  ck_assert_uint_eq(r.graph->mutations.len, 2);
+  const struct value *last = r.graph->mutations.at[0].value;
+  ck_assert_int_eq(last->def->op, OP_MUL_TENSOR);
+  ck_assert_int_eq(node_value(last->def, 0)->dtype, DTYPE_F32);
+  ck_assert_int_eq(node_value(last->def, 0)->def->op, OP_COPY);
+  graph_fixture_end(&r);
+}
+END_TEST
+
 // Colours of a terminal, an exported program with its signature.
 START_TEST(wrappings) {
   struct graph_fixture r =
@@ -624,6 +641,7 @@ int main(void) {
   tcase_add_test(t, sizes);
   tcase_add_test(t, attributes);
   tcase_add_test(t, writes);
+  tcase_add_test(t, writes_in_place);
   tcase_add_test(t, wrappings);
   tcase_add_test(t, ranges);
   tcase_add_test(t, sizes_of_strides);

@@ -79,6 +79,7 @@ static bool is_tested_elsewhere(enum operator_id op) {
   case OP_UNIFORM:
   case OP_NORMAL_FUNCTIONAL:
   case OP_EXPONENTIAL:
+  case OP_MULTINOMIAL: // test_compose.c
   case OP_SDPA_FLASH_BACKWARD: // test_compose.c
   case OP_SDPA_EFFICIENT_BACKWARD:
   case OP_SDPA_CUDNN_BACKWARD:

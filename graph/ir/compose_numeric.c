@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Composed operators of number theory, distances, positions of elements, and drawn indices.
+#include "graph/ir/compose.h"
+
+#include <math.h>
+
+#define X node_value(n, 0)
+#define Y node_value(n, 1)
+#define A(i) n->args[i]
+
+// ---- greatest common divisor ----
+
+// Euclid's algorithm takes at most 1.4405 steps for each bit (Lame).
+static struct value *common_divisor(struct build *b, struct value *x, struct value *y) {
+  if (!x || !y)
+    return NULL;
+  unsigned bits =
+      dtype_bits(x->dtype) > dtype_bits(y->dtype) ? dtype_bits(x->dtype) : dtype_bits(y->dtype);
+  unsigned steps = bits * 145 / 100 + 1;
+  x = build_unop(b, OP_ABS, x), y = build_unop(b, OP_ABS, y);
+  for (unsigned i = 0; i < steps; i++) {
+    struct value *ends = build_int(b, OP_EQ_TENSOR, y, 0);
+    struct value *by =
+        build_binop(b, OP_ADD_TENSOR, y, build_convert(b, ends, y ? y->dtype : DTYPE_I64));
+    struct value *rest = build_binop(b, OP_REMAINDER_TENSOR, x, by);
+    struct value *next = build_where(b, ends, x, y);
+    y = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, ends), rest, 0);
+    x = next;
+  }
+  return x;
+}
+
+static bool wants_integers(struct build *b, const struct node *n) {
+  if (dtype_is_int(X->dtype) && dtype_is_int(Y->dtype) && X->dtype != DTYPE_I1 &&
+      Y->dtype != DTYPE_I1)
+    return true;
+  compose_error(b, n, E1005, "integers are required");
+  return false;
+}
+
+void compose_gcd(struct build *b, struct node *n) {
+  if (wants_integers(b, n))
+    n->results[0] = common_divisor(b, X, Y);
+}
+
+void compose_lcm(struct build *b, struct node *n) {
+  if (!wants_integers(b, n))
+    return;
+  struct value *d = build_int(b, OP_MAXIMUM, common_divisor(b, X, Y), 1);
+  struct value *part = build_binop(b, OP_FLOOR_DIVIDE, build_unop(b, OP_ABS, X), d);
+  n->results[0] = build_mul(b, part, build_unop(b, OP_ABS, Y));
+}
+
+// self decimals
+void compose_round_decimals(struct build *b, struct node *n) {
+  double decimals = node_real(n, 1), by = pow(10, fabs(decimals));
+  struct value *x = build_up(b, X);
+  if (!dtype_is_float(X->dtype)) {
+    compose_error(b, n, E1005, "a tensor of floats is required");
+    return;
+  }
+  enum operator_id up = decimals < 0 ? OP_DIV_TENSOR : OP_MUL_TENSOR,
+                   down = decimals < 0 ? OP_MUL_TENSOR : OP_DIV_TENSOR;
+  x = build_unop(b, OP_ROUND, build_real(b, up, x, by));
+  n->results[0] = build_convert(b, build_real(b, down, x, by), X->dtype);
+}
+
+// ---- special functions ----
+
+static struct value *in_float(struct build *b, struct value *x) {
+  return dtype_is_float(x->dtype) ? build_up(b, x) : build_convert(b, x, DTYPE_F32);
+}
+
+static struct value *give_float(struct build *b, struct value *v, const struct value *like) {
+  return build_convert(b, v, dtype_is_float(like->dtype) ? like->dtype : DTYPE_F32);
+}
+
+// I(x) exp(-|x|), in f64, where I itself does not overflow; for large |x| the asymptotic series in
+// 1 / |x| (DLMF 10.40.1).
+void compose_scaled_bessel(struct build *b, struct node *n) {
+  enum { FAR = 500 };
+  static const double series[2][4] = {{1, 1 / 8.0, 9 / 128.0, 225 / 3072.0},
+                                      {1, -3 / 8.0, -15 / 128.0, -315 / 3072.0}};
+  enum operator_id op = operator_row(n->op)->part;
+  struct value *x = build_convert(b, X, DTYPE_F64), *size = build_unop(b, OP_ABS, x);
+  struct value *near = build_real(b, OP_MINIMUM, size, FAR);
+  near = build_mul(b, build_unop(b, op, near), build_unop(b, OP_EXP, build_unop(b, OP_NEG, near)));
+  struct value *far = build_real(b, OP_MAXIMUM, size, FAR), *y = build_unop(b, OP_RECIPROCAL, far);
+  const double *c = series[op == OP_BESSEL_I1];
+  struct value *sum = compose_more(b, build_scale(b, y, c[3]), c[2]);
+  sum = compose_more(b, build_mul(b, sum, y), c[1]);
+  sum = compose_more(b, build_mul(b, sum, y), c[0]);
+  far = build_mul(b, sum, build_unop(b, OP_RSQRT, build_scale(b, far, 2 * M_PI)));
+  struct value *v = build_where(b, build_real(b, OP_LT_TENSOR, size, FAR), near, far);
+  if (op == OP_BESSEL_I1)
+    v = build_where(b, build_real(b, OP_LT_TENSOR, x, 0), build_unop(b, OP_NEG, v), v);
+  v = build_where(b, build_unop(b, OP_ISNAN, x), x, v);
+  n->results[0] = give_float(b, v, X);
+}
+
+// The normal distribution function: erfc(-x / sqrt(2)) / 2
+void compose_ndtr(struct build *b, struct node *n) {
+  struct value *v = build_unop(b, OP_ERFC, build_scale(b, in_float(b, X), -M_SQRT1_2));
+  n->results[0] = give_float(b, build_scale(b, v, 0.5), X);
+}
+
+// Its logarithm: of a small value by erfcx, of one near 1 by log1p.
+void compose_log_ndtr(struct build *b, struct node *n) {
+  struct value *x = in_float(b, X), *t = build_scale(b, x, M_SQRT1_2);
+  struct value *low = build_real(b, OP_MINIMUM, t, 0), *high = build_real(b, OP_MAXIMUM, t, -1);
+  struct value *small = build_unop(b, OP_ERFCX, build_unop(b, OP_NEG, low));
+  small = build_sub(b, build_unop(b, OP_LOG, build_scale(b, small, 0.5)), build_mul(b, low, low));
+  struct value *large = build_unop(b, OP_LOG1P, build_scale(b, build_unop(b, OP_ERFC, high), -0.5));
+  struct value *below = build_real(b, OP_LT_TENSOR, x, -1);
+  n->results[0] = give_float(b, build_where(b, below, small, large), X);
+}
+
+// ---- distances ----
+
+// x1[.., p, m] x2[.., r, m] p: the norm of each difference, [.., p, r]
+void compose_cdist(struct build *b, struct node *n) {
+  if (X->rank < 2 || Y->rank < 2) {
+    compose_error(b, n, E1004, "operands of %u and %u dimensions; each needs 2", X->rank, Y->rank);
+    return;
+  }
+  struct value *far =
+      build_sub(b, build_unsqueeze(b, X, X->rank - 1), build_unsqueeze(b, Y, Y->rank - 2));
+  n->results[0] = BUILD(b, OP_VECTOR_NORM, TENSOR(far), A(2), arg_int(b->g, -1));
+}
+
+// ---- diagonals and positions ----
+
+// self src offset dim1 dim2: the elements whose indices differ by `offset` are those of src
+void compose_diagonal_scatter(struct build *b, struct node *n) {
+  uint32_t rank = X->rank, d1 = compose_dim(b, n, 3, rank), d2 = compose_dim(b, n, 4, rank);
+  int64_t offset = node_int(n, 2);
+  // Checks the shapes; nothing reads the diagonal.
+  struct value *old = d1 == d2 ? NULL : BUILD(b, OP_DIAGONAL, TENSOR(X), A(2), A(3), A(4));
+  if (!old || !value_same_shape(old, Y)) {
+    compose_error(b, n, E1004, "`src` has another shape than the diagonal");
+    return;
+  }
+  struct value *i = build_iota(b, X->shape[d1], d1, rank),
+               *k = build_iota(b, X->shape[d2], d2, rank);
+  struct value *hit = build_binop(b, OP_EQ_TENSOR, build_int(b, OP_ADD_TENSOR, i, offset), k);
+  uint32_t along = offset >= 0 ? d1 : d2, other = offset >= 0 ? d2 : d1;
+  // The diagonal is the last dimension of src: it goes to `along`; `other` is a new one.
+  struct value *at = build_iota(b, X->shape[along], 0, 1);
+  at = BUILD(b, OP_MINIMUM, TENSOR(at), ARG_E(expr_addi(b->g->exprs, Y->shape[Y->rank - 1], -1)));
+  if (expr_is(Y->shape[Y->rank - 1], 0)) {
+    n->results[0] = BUILD(b, OP_CLONE, TENSOR(X));
+    return;
+  }
+  struct value *src = compose_index(b, Y, Y->rank - 1, at);
+  struct dims order = {0};
+  uint32_t rest = 0;
+  for (uint32_t d = 0; d < rank; d++)
+    if (d != other)
+      order.at[order.count++] = d == along ? rank - 2 : rest++;
+  src = src ? build_unsqueeze(b, build_permute(b, src, &order), other) : NULL;
+  n->results[0] = build_where(b, hit, src, X);
+}
+
+// self size fill_value: the first `size` positions of elements that are not 0, as rows of indices
+void compose_nonzero_static(struct build *b, struct node *n) {
+  struct exprs *x = b->g->exprs;
+  const struct expr *size = node_expr(n, 1), *rows[] = {expr_addi(x, size, 1)};
+  struct value *flat = BUILD(b, OP_RESHAPE, TENSOR(X), arg_int(b->g, -1));
+  struct value *hit = build_int(b, OP_NE_TENSOR, flat, 0);
+  struct value *row =
+      BUILD(b, OP_CUMSUM, TENSOR(build_convert(b, hit, DTYPE_I64)), arg_int(b->g, 0));
+  row = build_int(b, OP_SUB_TENSOR, row, 1);
+  // Row `size` takes what is left over.
+  struct value *taken =
+      build_binop(b, OP_LOGICAL_AND, hit, BUILD(b, OP_LT_TENSOR, TENSOR(row), ARG_E(size)));
+  struct value *beyond = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL), ARG_E(size), ARG_D(DTYPE_I64));
+  struct value *own = build_iota(b, value_numel(x, X), 0, 1);
+  struct value *at = compose_put(b, build_full(b, 1, rows, -1, DTYPE_I64), 0,
+                                 build_where(b, taken, row, beyond), own, false);
+  at = build_slice(b, at, 0, compose_const(b, 0), size, 1);
+  struct value *is_found = build_int(b, OP_GE_TENSOR, at, 0), *list[GRAPH_MAX_RANK];
+  const struct expr *inner = compose_const(b, 1);
+  for (uint32_t d = X->rank; d-- > 0;) {
+    struct value *index = BUILD(b, OP_FLOOR_DIVIDE, TENSOR(at), ARG_E(inner));
+    index = BUILD(b, OP_REMAINDER_TENSOR, TENSOR(index), ARG_E(X->shape[d]));
+    list[d] = build_where_else(b, is_found, index, node_real(n, 2));
+    inner = expr_mul(x, inner, X->shape[d]);
+  }
+  const struct expr *none[] = {size, compose_const(b, 0)};
+  n->results[0] = X->rank == 0
+                      ? build_full(b, 2, none, 0, DTYPE_I64)
+                      : BUILD(b, OP_STACK, arg_values(b->g, X->rank, list), arg_int(b->g, 1));
+}
+
+// ---- drawn indices ----
+
+// self num_samples replacement: the largest of p / q with q exponential, each drawn by itself with
+// replacement (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006)
+void compose_multinomial(struct build *b, struct node *n) {
+  struct value *p = build_up(b, X);
+  const struct expr *count = node_expr(n, 1), *shape[3];
+  uint32_t rank = X->rank;
+  if (rank < 1 || rank > 2 || !dtype_is_float(X->dtype)) {
+    compose_error(b, n, E1004, "weights of %u dimensions, or not floats", rank);
+    return;
+  }
+  bool each = node_truth(n, 2);
+  for (uint32_t d = 0, k = 0; d < rank + each; d++)
+    shape[d] = each && d + 2 == rank + 1 ? count : X->shape[k++];
+  struct value *u = BUILD(b, OP_RAND, arg_exprs(b->g, rank + each, shape), ARG_D(DTYPE_F32));
+  struct value *q = build_unop(b, OP_NEG, build_unop(b, OP_LOG1P, build_unop(b, OP_NEG, u)));
+  struct value *key = build_div(b, each ? build_unsqueeze(b, p, rank - 1) : p,
+                                build_real(b, OP_MAXIMUM, q, 0x1p-25));
+  if (each) {
+    n->results[0] = BUILD(b, OP_ARGMAX, TENSOR(key), arg_int(b->g, -1));
+    return;
+  }
+  struct node *top =
+      key ? graph_append(b->g, OP_TOPK, (struct arg[]){TENSOR(key), A(1)}, 2, b->at) : NULL;
+  n->results[0] = top ? top->results[1] : NULL;
+}
+
+// ---- scaled products ----
+
+// self mat2 scale_a scale_b bias scale_result out_dtype use_fast_accum: 8-bit floats; a scale, or
+// one for each row of self and column of mat2
+void compose_scaled_mm(struct build *b, struct node *n) {
+  struct value *a = node_value(n, 2), *c = node_value(n, 3), *bias = node_value(n, 4);
+  bool plain = (a->rank == 0 || expr_is(a->shape[a->rank - 1], 1)) &&
+               (c->rank == 0 || c->rank == 1 || expr_is(c->shape[0], 1));
+  if (!dtype_is_float(a->dtype) || dtype_bits(a->dtype) != 32 || !plain) {
+    compose_error(b, n, E1008,
+                  "scales of blocks; there are scales of tensors, and of rows and columns");
+    return;
+  }
+  struct value *sum =
+      build_binop(b, OP_MM, build_convert(b, X, DTYPE_F32), build_convert(b, Y, DTYPE_F32));
+  sum = build_mul(b, build_mul(b, sum, a), c);
+  if (bias)
+    sum = build_add(b, sum, build_convert(b, bias, DTYPE_F32));
+  if (!node_is_none(n, 5) && A(6).kind == ARG_DTYPE && dtype_bits(A(6).dtype) == 8)
+    sum = build_mul(b, sum, node_value(n, 5));
+  n->results[0] = build_convert(b, sum, A(6).kind == ARG_DTYPE ? A(6).dtype : X->dtype);
+}

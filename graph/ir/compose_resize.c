@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Composed resizing of images: along each dimension a result is a weighted sum of a few elements,
+// its taps, whose positions and weights are computed from its own position.
+#include "graph/ir/compose.h"
+
+#include <math.h>
+
+#define X node_value(n, 0)
+
+enum { MAX_TAPS = 4096 };
+
+// Positions and weights [outputs, taps] along one dimension.
+struct taps {
+  struct value *at, *weight; // weight NULL: 1
+};
+
+struct resize {
+  int64_t in, out;
+  double scale; // the step in the input for one step of the output
+  bool corners, exact;
+  enum dtype t;
+};
+
+// ---- positions ----
+
+static struct value *outputs(struct build *b, const struct resize *r, double offset) {
+  struct value *o = build_iota(b, compose_const(b, r->out), 0, 2);
+  return compose_more(b, build_convert(b, o, r->t), offset);
+}
+
+static struct value *taps_row(struct build *b, int64_t first, int64_t count) {
+  struct value *v = BUILD(b, OP_IOTA, arg_int(b->g, count), arg_int(b->g, first), arg_int(b->g, 1),
+                          ARG_D(DTYPE_I64));
+  return build_along(b, v, 1, 2);
+}
+
+static struct value *clamped(struct build *b, struct value *at, int64_t size) {
+  return build_int(b, OP_MINIMUM, build_int(b, OP_MAXIMUM, at, 0), size - 1);
+}
+
+static struct taps nearest(struct build *b, const struct resize *r) {
+  struct value *at = build_scale(b, outputs(b, r, r->exact ? 0.5 : 0), r->scale);
+  at = build_convert(b, build_unop(b, OP_FLOOR, at), DTYPE_I64);
+  return (struct taps){.at = clamped(b, at, r->in)};
+}
+
+// The source position of each output.
+static struct value *source(struct build *b, const struct resize *r) {
+  if (r->corners)
+    return build_scale(b, outputs(b, r, 0), r->scale);
+  return compose_more(b, build_scale(b, outputs(b, r, 0.5), r->scale), -0.5);
+}
+
+static struct taps linear(struct build *b, const struct resize *r) {
+  struct value *at = build_real(b, OP_MAXIMUM, source(b, r), 0);
+  struct value *floor = build_unop(b, OP_FLOOR, at), *part = build_sub(b, at, floor);
+  struct value *tap = taps_row(b, 0, 2); // weights 1 - part, part
+  struct value *first = build_int(b, OP_EQ_TENSOR, tap, 0);
+  struct value *at0 = build_convert(b, floor, DTYPE_I64);
+  return (struct taps){clamped(b, build_add(b, at0, tap), r->in),
+                       build_where(b, first, compose_less(b, 1, part), part)};
+}
+
+// Keys, "Cubic convolution interpolation for digital image processing", 1981, with parameter a.
+static struct value *cubic_weight(struct build *b, struct value *x, double a) {
+  struct value *d = build_unop(b, OP_ABS, x);
+  // ((a + 2) d - (a + 3)) d d + 1 for d <= 1; ((a d - 5 a) d + 8 a) d - 4 a for d < 2
+  struct value *near = compose_more(b, build_scale(b, d, a + 2), -(a + 3));
+  near = compose_more(b, build_mul(b, build_mul(b, near, d), d), 1);
+  struct value *far = compose_more(b, build_scale(b, d, a), -5 * a);
+  far = compose_more(b, build_mul(b, far, d), 8 * a);
+  far = compose_more(b, build_mul(b, far, d), -4 * a);
+  far = build_where_else(b, build_real(b, OP_LT_TENSOR, d, 2), far, 0);
+  return build_where(b, build_real(b, OP_LE_TENSOR, d, 1), near, far);
+}
+
+static struct taps cubic(struct build *b, const struct resize *r) {
+  struct value *at = source(b, r), *floor = build_unop(b, OP_FLOOR, at);
+  struct value *tap = taps_row(b, -1, 4);
+  struct value *far = build_sub(b, build_sub(b, at, floor), build_convert(b, tap, r->t));
+  struct value *from = build_add(b, build_convert(b, floor, DTYPE_I64), tap);
+  return (struct taps){clamped(b, from, r->in), cubic_weight(b, far, -0.75)};
+}
+
+// The filter is stretched by the scale where the image becomes smaller; weights sum to 1.
+static struct taps antialiased(struct build *b, const struct resize *r, double reach,
+                               bool is_cubic) {
+  double stretch = r->scale > 1 ? r->scale : 1, support = reach * stretch;
+  int64_t count = 2 * (int64_t)ceil(support) + 1;
+  struct value *center = build_scale(b, outputs(b, r, 0.5), r->scale);
+  struct value *low = build_unop(b, OP_TRUNC, compose_more(b, center, 0.5 - support));
+  struct value *high = build_unop(b, OP_TRUNC, compose_more(b, center, 0.5 + support));
+  low = build_real(b, OP_MAXIMUM, low, 0);
+  high = build_real(b, OP_MINIMUM, high, (double)r->in);
+  struct value *at = build_add(b, low, build_convert(b, taps_row(b, 0, count), r->t));
+  struct value *far = build_scale(b, compose_more(b, build_sub(b, at, center), 0.5), 1 / stretch);
+  struct value *weight =
+      is_cubic ? cubic_weight(b, far, -0.5)
+               : build_real(b, OP_MAXIMUM, compose_less(b, 1, build_unop(b, OP_ABS, far)), 0);
+  weight = build_where_else(b, build_binop(b, OP_LT_TENSOR, at, high), weight, 0);
+  struct dims last = dims_one(1);
+  weight = build_div(b, weight, build_sum(b, weight, &last, true));
+  return (struct taps){clamped(b, build_convert(b, at, DTYPE_I64), r->in), weight};
+}
+
+// ---- the operators ----
+
+// Dimension `dim` of x, resampled.
+static struct value *resample(struct build *b, struct value *x, uint32_t dim, struct taps taps) {
+  if (!taps.weight)
+    return compose_index(b, x, dim, build_squeeze(b, taps.at, 1));
+  struct value *all = compose_index(b, x, dim, taps.at); // [.., out, taps, ..]
+  if (!all || !taps.weight)
+    return NULL;
+  const struct expr *shape[GRAPH_MAX_RANK];
+  for (uint32_t d = 0; d < all->rank; d++)
+    shape[d] = d == dim || d == dim + 1 ? all->shape[d] : compose_const(b, 1);
+  struct dims along = dims_one(dim + 1);
+  return build_sum(b, build_mul(b, all, build_view(b, taps.weight, all->rank, shape)), &along,
+                   false);
+}
+
+static bool number_of(const struct arg *a, double *ret) {
+  struct node one = {.args = (struct arg[]){*a}, .arg_count = 1};
+  *ret = node_real(&one, 0);
+  return *ret > 0;
+}
+
+// Dimension k of the image. self output_size [align_corners] scales..; self output_size?
+// [align_corners] scale_factors?
+static bool read_size(struct build *b, const struct node *n, uint32_t k, uint32_t space,
+                      bool smooth, struct resize *ret) {
+  const struct arg *sizes = NULL, *factors = NULL;
+  unsigned next = smooth ? 3 : 2;
+  size_t count = node_list(n, 1, &sizes);
+  bool is_vec = strstr(operator_row(n->op)->name, ".vec") != NULL;
+  double factor = 0;
+  if (is_vec && node_list(n, next, &factors) == space)
+    number_of(&factors[k], &factor);
+  else if (!is_vec && next + k < n->arg_count && !node_is_none(n, next + k))
+    number_of(&n->args[next + k], &factor);
+  bool ok = expr_is_const(X->shape[X->rank - space + k], &ret->in);
+  if (ok && count == space)
+    ok = expr_is_const(sizes[k].number, &ret->out);
+  else
+    ret->out =
+        factor > 0 && (double)ret->in * factor < 0x1p40 ? (int64_t)((double)ret->in * factor) : 0;
+  if (!ok || ret->out < 1 || ret->in < 1) {
+    compose_error(b, n, E1004, "an image of symbolic size, or of none");
+    return false;
+  }
+  ret->corners = smooth && node_truth(n, 2);
+  ret->scale = factor > 0 ? 1 / factor : (double)ret->in / (double)ret->out;
+  if (ret->corners)
+    ret->scale = ret->out > 1 ? (double)(ret->in - 1) / (double)(ret->out - 1) : 0;
+  return true;
+}
+
+static struct taps taps_of(struct build *b, const char *name, const struct resize *r) {
+  bool is_cubic = strstr(name, "cubic");
+  if (strstr(name, "nearest"))
+    return nearest(b, r);
+  if (strstr(name, "_aa."))
+    return antialiased(b, r, is_cubic ? 2 : 1, is_cubic);
+  return is_cubic ? cubic(b, r) : linear(b, r);
+}
+
+void compose_resize(struct build *b, struct node *n) {
+  const char *name = operator_row(n->op)->name;
+  const char *digit = strpbrk(name, "123");
+  uint32_t space = digit ? (uint32_t)(*digit - '0') : 0;
+  bool smooth = !strstr(name, "nearest");
+  if (X->rank != space + 2) {
+    compose_error(b, n, E1004, "a tensor of %u dimensions; it needs %u", X->rank, space + 2);
+    return;
+  }
+  struct value *x = smooth ? build_up(b, X) : X;
+  for (uint32_t k = space; k-- > 0 && x;) {
+    struct resize r = {.exact = strstr(name, "exact"),
+                       .t = dtype_is_float(x->dtype) ? dtype_to_compute(x->dtype) : DTYPE_F32};
+    if (!read_size(b, n, k, space, smooth, &r))
+      return;
+    if (r.scale * 5 > MAX_TAPS) {
+      compose_error(b, n, E1009, "an image made %g times smaller", r.scale);
+      return;
+    }
+    x = resample(b, x, X->rank - space + k, taps_of(b, name, &r));
+  }
+  n->results[0] = build_convert(b, x, X->dtype);
+}
+
+// ---- images at given points ----
+
+enum { ZEROS, BORDER, REFLECTION };
+enum { BILINEAR, NEAREST, BICUBIC };
+
+struct grid {
+  struct build *b;
+  struct value *image;          // [N, C, H W]
+  const struct expr *size[2];   // width, height
+  const struct expr *points[3]; // [N, C, points]
+  int64_t padding;
+  bool corners;
+  enum dtype t;
+};
+
+static struct value *extent(struct grid *g, uint32_t k, int64_t more) {
+  return BUILD(g->b, OP_FULL, arg_ints(g->b->g, 0, NULL),
+               ARG_E(expr_addi(g->b->g->exprs, g->size[k], more)), ARG_D(g->t));
+}
+
+// -1 and 1 are the image's borders, or the centres of its first and last element.
+static struct value *position(struct grid *g, struct value *at, uint32_t k) {
+  struct build *b = g->b;
+  at = compose_more(b, at, 1);
+  if (g->corners)
+    return build_mul(b, build_scale(b, at, 0.5), extent(g, k, -1));
+  return build_scale(b, compose_more(b, build_mul(b, at, extent(g, k, 0)), -1), 0.5);
+}
+
+static struct value *clipped(struct grid *g, struct value *at, uint32_t k) {
+  at = build_real(g->b, OP_MAXIMUM, at, 0);
+  return build_binop(g->b, OP_MINIMUM, at, extent(g, k, -1));
+}
+
+// Reflected at the border, or at the centres of the border's elements.
+static struct value *reflected(struct grid *g, struct value *at, uint32_t k) {
+  struct build *b = g->b;
+  double low = g->corners ? 0 : -0.5;
+  struct value *span = extent(g, k, g->corners ? -1 : 0);
+  span = build_real(b, OP_MAXIMUM, span, g->corners && expr_is(g->size[k], 1) ? 1 : 0);
+  struct value *far = build_unop(b, OP_ABS, compose_more(b, at, -low));
+  struct value *flips = build_unop(b, OP_FLOOR, build_div(b, far, span));
+  struct value *rest = build_binop(b, OP_FMOD_TENSOR, far, span);
+  struct value *odd = build_real(b, OP_EQ_TENSOR, build_real(b, OP_REMAINDER_TENSOR, flips, 2), 1);
+  return clipped(g, compose_more(b, build_where(b, odd, build_sub(b, span, rest), rest), low), k);
+}
+
+static struct value *padded(struct grid *g, struct value *at, uint32_t k) {
+  return g->padding == BORDER       ? clipped(g, at, k)
+         : g->padding == REFLECTION ? reflected(g, at, k)
+                                    : at;
+}
+
+// The image at whole positions; 0 outside.
+static struct value *fetch(struct grid *g, struct value *x, struct value *y) {
+  struct build *b = g->b;
+  struct value *inside = NULL, *at[] = {x, y};
+  for (uint32_t k = 0; k < 2; k++) {
+    struct value *in = build_binop(b, OP_LOGICAL_AND, build_real(b, OP_GE_TENSOR, at[k], 0),
+                                   build_binop(b, OP_LE_TENSOR, at[k], extent(g, k, -1)));
+    inside = inside ? build_binop(b, OP_LOGICAL_AND, inside, in) : in;
+    at[k] = build_convert(b, clipped(g, at[k], k), DTYPE_I64);
+  }
+  struct value *row = BUILD(b, OP_MUL_TENSOR, TENSOR(at[1]), ARG_E(g->size[0]));
+  struct value *index = build_expand(b, build_add(b, row, at[0]), 3, g->points);
+  struct value *v = BUILD(b, OP_GATHER, TENSOR(g->image), arg_int(b->g, 2), TENSOR(index));
+  return build_where_else(b, inside, v, 0);
+}
+
+static struct value *bilinear(struct grid *g, struct value *x, struct value *y) {
+  struct build *b = g->b;
+  struct value *sum = NULL, *x0, *y0;
+  x = padded(g, x, 0), y = padded(g, y, 1);
+  x0 = build_unop(b, OP_FLOOR, x), y0 = build_unop(b, OP_FLOOR, y);
+  struct value *px = build_sub(b, x, x0), *py = build_sub(b, y, y0);
+  for (int i = 0; i < 4; i++) {
+    struct value *wx = i & 1 ? px : compose_less(b, 1, px),
+                 *wy = i & 2 ? py : compose_less(b, 1, py);
+    struct value *v = fetch(g, compose_more(b, x0, i & 1), compose_more(b, y0, i >> 1));
+    v = build_mul(b, v, build_mul(b, wx, wy));
+    sum = sum ? build_add(b, sum, v) : v;
+  }
+  return sum;
+}
+
+static struct value *bicubic(struct grid *g, struct value *x, struct value *y) {
+  struct build *b = g->b;
+  struct value *sum = NULL, *x0 = build_unop(b, OP_FLOOR, x), *y0 = build_unop(b, OP_FLOOR, y);
+  struct value *px = build_sub(b, x, x0), *py = build_sub(b, y, y0);
+  for (int i = -1; i < 3; i++)
+    for (int j = -1; j < 3; j++) {
+      struct value *wx = cubic_weight(b, compose_more(b, px, -j), -0.75),
+                   *wy = cubic_weight(b, compose_more(b, py, -i), -0.75);
+      struct value *v =
+          fetch(g, padded(g, compose_more(b, x0, j), 0), padded(g, compose_more(b, y0, i), 1));
+      v = build_mul(b, v, build_mul(b, wx, wy));
+      sum = sum ? build_add(b, sum, v) : v;
+    }
+  return sum;
+}
+
+static struct value *coordinate(struct build *b, struct value *grid, uint32_t k, enum dtype t,
+                                const struct expr *points) {
+  struct value *at = BUILD(b, OP_SELECT, TENSOR(grid), arg_int(b->g, -1), arg_int(b->g, k));
+  const struct expr *shape[] = {grid->shape[0], compose_const(b, 1), points};
+  return build_convert(b, BUILD(b, OP_RESHAPE, TENSOR(at), arg_exprs(b->g, 3, shape)), t);
+}
+
+// input [N, C, H, W], grid [N, H', W', 2], interpolation_mode, padding_mode, align_corners
+void compose_grid_sampler(struct build *b, struct node *n) {
+  struct value *grid = node_value(n, 1), *x = build_up(b, X);
+  int64_t mode = node_int(n, 2), padding = node_int(n, 3);
+  if (X->rank != 4 || grid->rank != 4 || !expr_is(grid->shape[3], 2) || mode < 0 || mode > 2 ||
+      padding < 0 || padding > 2) {
+    compose_error(b, n, E1004,
+                  "an image of %u dimensions and a grid of %u; both need 4, the grid "
+                  "pairs of positions",
+                  X->rank, grid->rank);
+    return;
+  }
+  struct exprs *e = b->g->exprs;
+  const struct expr *points = expr_mul(e, grid->shape[1], grid->shape[2]);
+  const struct expr *flat[] = {X->shape[0], X->shape[1], expr_mul(e, X->shape[2], X->shape[3])};
+  struct grid g = {.b = b,
+                   .size = {X->shape[3], X->shape[2]},
+                   .points = {X->shape[0], X->shape[1], points},
+                   .padding = padding,
+                   .corners = node_truth(n, 4),
+                   .t = dtype_to_compute(X->dtype)};
+  g.image = BUILD(b, OP_RESHAPE, TENSOR(x), arg_exprs(b->g, 3, flat));
+  struct value *px = position(&g, coordinate(b, grid, 0, g.t, points), 0),
+               *py = position(&g, coordinate(b, grid, 1, g.t, points), 1);
+  struct value *v;
+  if (mode == NEAREST)
+    v = fetch(&g, build_unop(b, OP_ROUND, padded(&g, px, 0)),
+              build_unop(b, OP_ROUND, padded(&g, py, 1)));
+  else
+    v = (mode == BILINEAR ? bilinear : bicubic)(&g, px, py);
+  const struct expr *shape[] = {X->shape[0], X->shape[1], grid->shape[1], grid->shape[2]};
+  n->results[0] =
+      build_convert(b, BUILD(b, OP_RESHAPE, TENSOR(v), arg_exprs(b->g, 4, shape)), X->dtype);
+}
