@@ -169,7 +169,7 @@ static const struct wrong wrongs[] = {
      "aten.rnn_tanh.input(x, h, [w], False, 1, 0.0, False, False, False)", "1 weights"},
     {"x: \"f32[2, 3, 4, 4]\"", "aten.adaptive_max_pool2d.default(x, [2])", "output sizes"},
     {"x: \"f32[2, 3, 4]\"", "aten.avg_pool3d.default(x, [2])", "4 or 5"},
-    {"x: \"f32[1, 1, s0, 4]\"", "aten.upsample_bilinear2d.default(x, [4, 4], False)", "symbolic"},
+    {"x: \"f32[1, 1, s0, 4]\"", "aten.upsample_bicubic2d.default(x, [4, 4], False)", "symbolic"},
     {"x: \"f32[2, 5]\", y: \"f32[2]\"", "aten.mv.default(y, x)", "dimensions"},
     {"x: \"f32[1, 5, 2, 2]\"", "aten.pixel_shuffle.default(x, 2)", "not a multiple of 4"},
     {"x: \"f32[2]\", y: \"f32[3]\"", "aten._foreach_add.List([x, y], [x])", "lists of 2 and 1"},

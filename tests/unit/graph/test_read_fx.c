@@ -383,7 +383,7 @@ static const struct {
     {E1003, GRAPH(X, "a = torch.ops.higher_order.cond(x, x, x)\n        return a")},
     {E1008, GRAPH(X, "a = len(x)\n        return a")},
     {E1008, GRAPH("args_list", "return args_list")},
-    {E1008, GRAPH("x: \"c64[2]\"", "return x")},
+    {E1001, GRAPH("x: \"c16[2]\"", "return x")},
     {E1008, GRAPH("x: \"DTensor(f32[2])\"", "return x")},
     {E1008, GRAPH(X, "return x\n\nclass B(torch.nn.Module):\n    def forward(self):\n        "
                      "return 1")},
