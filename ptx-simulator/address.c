@@ -90,6 +90,8 @@ bool locate_bytes(struct warp *w, const struct op *op, unsigned lane, enum sim_s
   struct cta *c = w->cta;
   if (space == SIM_SHARED_CLUSTER && !locate_cta(w, op, lane, &address, bytes, &c))
     return false;
+  if (space == SIM_SHARED && address >> 24 == c->rank)
+    address -= cluster_address(c->rank, 0);
   if (space == SIM_SHARED_CLUSTER)
     space = SIM_SHARED;
   if (space == SIM_GLOBAL || space == SIM_CONST)

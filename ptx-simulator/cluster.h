@@ -2,8 +2,9 @@
 // Thread block clusters (PTX ISA, "Cluster of Cooperative Thread Arrays"): CTAs that run at the
 // same time and access each other's shared memory.
 //
-// Addresses in the space shared::cluster: offsets of the executing CTA's own shared memory, or what
-// `mapa` gives: the rank of a CTA plus 1 in the upper byte, and the offset in its memory.
+// Addresses in the space shared::cluster have the rank of a CTA in the upper byte, and the offset in
+// its memory: those that `mapa` gives, and also those of the executing CTA's own variables, as on an
+// H100 (whoever writes such an address into the descriptor of wgmma has to mask it).
 //
 // barrier.cluster (PTX ISA, "barrier.cluster"): a phase completes when all threads of the cluster
 // that have not exited have arrived. With `check`, an arrival with .release orders what the thread
@@ -40,7 +41,7 @@ const struct cta *cluster_cta(const struct cluster *k, uint32_t number);
 struct cta *cluster_resolve(const struct cta *c, uint64_t *address);
 // The address in shared::cluster of an offset in a CTA's memory.
 static inline uint64_t cluster_address(unsigned rank, uint64_t offset) {
-  return (uint64_t)(rank + 1) << 24 | offset;
+  return (uint64_t)rank << 24 | offset;
 }
 // Completes the phase of the barrier if nobody is missing. Called when threads arrive or exit.
 void cluster_update(struct cluster *k);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define OFFSET_MASK ((uint64_t)0xffffff)
+#define OFFSET_MASK ((uint64_t)0xffffff) // of cluster_address
 
 // ---- addresses ----
 
@@ -20,9 +20,7 @@ const struct cta *cluster_cta(const struct cluster *k, uint32_t number) {
 struct cta *cluster_resolve(const struct cta *c, uint64_t *address) {
   uint64_t rank = *address >> 24;
   *address &= OFFSET_MASK;
-  if (rank == 0)
-    return c->cluster->ctas[c->rank];
-  return rank <= c->cluster->count ? c->cluster->ctas[rank - 1] : NULL;
+  return rank < c->cluster->count ? c->cluster->ctas[rank] : NULL;
 }
 
 const char *cluster_whose(const struct warp *w, const struct cta *of, char *ret, size_t size) {

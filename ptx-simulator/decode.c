@@ -148,6 +148,8 @@ static bool decode_kernel(struct decoder *d, struct function *f) {
   p->constants = d->constants.at;
   p->specials = d->specials.at;
   p->special_count = d->specials.len;
+  p->shared_slots = d->shared_slots.at;
+  p->shared_slot_count = d->shared_slots.len;
   for (size_t i = 0; i < d->targets.len; i++)
     for (unsigned k = 0; k < d->targets.at[i]->count; k++)
       d->targets.at[i]->at[k] = d->targets.at[i]->layout->op_of[d->targets.at[i]->at[k]];

@@ -31,6 +31,7 @@ struct decoder {
   VEC(uint64_t) constants;
   struct map constant_slots;
   VEC(struct special_slot) specials;
+  VEC(struct shared_slot) shared_slots;
   VEC(struct target *) targets; // to be converted from instructions to operations
   bool failed;
 };

@@ -142,6 +142,16 @@ int32_t new_slot(struct decoder *d) {
   return (int32_t)(d->program->register_count + d->constants.len - 1);
 }
 
+// The address of a shared variable, which has the rank of the CTA.
+static int32_t shared_slot(struct decoder *d, uint64_t offset) {
+  for (size_t i = 0; i < d->shared_slots.len; i++)
+    if (d->shared_slots.at[i].offset == offset)
+      return d->shared_slots.at[i].slot;
+  int32_t slot = new_slot(d);
+  vec_push(d->arena, &d->shared_slots, (struct shared_slot){slot, offset});
+  return slot;
+}
+
 static int32_t special_slot(struct decoder *d, enum special id) {
   for (size_t i = 0; i < d->specials.len; i++)
     if (d->specials.at[i].id == id)
@@ -221,7 +231,7 @@ static int32_t variable_slot(struct decoder *d, const struct operand *o) {
   } else if (v->space == SIM_GLOBAL || v->space == SIM_CONST) {
     base += MODULE_WINDOW;
   }
-  return constant_slot(d, base);
+  return v->space == SIM_SHARED ? shared_slot(d, base) : constant_slot(d, base);
 }
 
 int32_t source_slot(struct decoder *d, const struct operand *o, unsigned bits, bool is_float) {

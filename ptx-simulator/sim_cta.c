@@ -19,6 +19,9 @@ static void create_warp(struct run *r, struct cta *c, unsigned index) {
   for (unsigned i = p->register_count; i < p->slot_count; i++)
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
       w->regs[i][lane] = p->constants[i - p->register_count];
+  for (size_t i = 0; i < p->shared_slot_count; i++)
+    for (unsigned lane = 0; lane < SIM_LANES; lane++)
+      w->regs[p->shared_slots[i].slot][lane] = cluster_address(c->rank, p->shared_slots[i].offset);
   if (!r->check)
     return;
   w->undefined = arena_array(r->arena, uint32_t, p->slot_count + 1);

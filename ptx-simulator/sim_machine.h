@@ -46,6 +46,12 @@ struct special_slot {
   enum special id;
 };
 
+// The address of a shared variable: its offset, with the CTA's rank in its cluster.
+struct shared_slot {
+  int32_t slot;
+  uint64_t offset;
+};
+
 // An entry point with all functions that it calls, callees first.
 struct program {
   struct sim_kernel kernel; // first: a kernel is cast to its program
@@ -56,6 +62,8 @@ struct program {
   const uint64_t *constants;           // values of the slots after the registers
   const struct special_slot *specials;
   size_t special_count;
+  const struct shared_slot *shared_slots;
+  size_t shared_slot_count;
   unsigned local_bytes;     // of a lane: stack depots, then parameters of calls
   unsigned wgmma_registers; // how many registers products have
   bool makes_maps;          // it has fences of tensor maps (map_fences.h)

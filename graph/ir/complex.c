@@ -2,27 +2,6 @@
 // Complex tensors as pairs and as parts.
 #include "graph/ir/complex.h"
 
-bool complex_in(const struct arg *args, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const struct arg *a = &args[i];
-    if (a->kind == ARG_COMPLEX || (a->kind == ARG_VALUE && a->value && a->value->complex) ||
-        (a->kind == ARG_LIST && complex_in(a->list.at, a->list.count)))
-      return true;
-  }
-  return false;
-}
-
-compose_fn complex_rule(enum operator_id op) {
-  switch (op) {
-#define COMPLEX(id, function)                                                                      \
-  case OP_##id:                                                                                    \
-    return complex_##function;
-#include "graph/ir/complex.def"
-#undef COMPLEX
-  default: return NULL;
-  }
-}
-
 // Of the shape of `like` without its last `dropped` dimensions.
 static struct value *create(struct build *b, const struct value *like, uint32_t dropped) {
   struct value *v = arena_new(b->g->arena, struct value);

@@ -8,6 +8,7 @@
 
 enum {
   ROWS_OF_SWIZZLE = 8,
+  SHARED_ADDRESS_BITS = 18, // of an offset in a CTA's shared memory
   DESCRIPTOR_UNIT_BITS = 4,
   DESCRIPTOR_LBO = 16,
   DESCRIPTOR_SBO = 32,
@@ -52,6 +53,9 @@ void warp_group_describe(struct emitter *e, struct warp_group_product *p, unsign
     LLVMValueRef step = const_i32(e, offset_of(x, i == 0 ? WGMMA_M : p->n, 0));
     at = LLVMBuildAdd(e->b, at, LLVMBuildMul(e->b, group_index(e, p, i), step, ""), "");
   }
+  // In a cluster, addresses have the CTA's rank above the offset.
+  if (e->info->num_ctas > 1)
+    at = LLVMBuildAnd(e->b, at, const_i32(e, (1u << SHARED_ADDRESS_BITS) - 1), "");
   at = LLVMBuildLShr(e->b, at, const_i32(e, DESCRIPTOR_UNIT_BITS), "");
   x->descriptor = LLVMBuildOr(e->b, LLVMBuildZExt(e->b, at, e->i64, ""),
                               const_int(e->i64, constant_part(x)), "");
