@@ -4,17 +4,17 @@
 
 cat > pairs.tile << 'TILE'
 @jit
-def pairs(a: const_ptr[f16] % 16, b: const_ptr[f16] % 16, out: ptr[f16] % 16, M: i32, N: i32 % 16, K: i32 % 16, SWAP: constexpr = False):
+def pairs(a: const_ptr[f16] % 16, b: const_ptr[f16] % 16, out: ptr[f16] % 16, M: i32, N: i32 % 16, K: i32 % 16, SWAP: constexpr = False, BN: constexpr = 64):
     m, n = program_id(0), program_id(1)
     if SWAP:
         m, n = n, m
     x = tl.make_tensor_descriptor(a, [M, K], [K, 1], [64, 64])
-    y = tl.make_tensor_descriptor(b, [K, N], [N, 1], [64, 64])
-    o = tl.make_tensor_descriptor(out, [M, N], [N, 1], [64, 64])
-    acc = zeros([64, 64], f32)
+    y = tl.make_tensor_descriptor(b, [K, N], [N, 1], [64, BN])
+    o = tl.make_tensor_descriptor(out, [M, N], [N, 1], [64, BN])
+    acc = zeros([64, BN], f32)
     for k in range(0, cdiv(K, 64)):
-        acc = dot(x.load([m * 64, k * 64]), y.load([k * 64, n * 64]), acc)
-    o.store([m * 64, n * 64], acc.to(f16))
+        acc = dot(x.load([m * 64, k * 64]), y.load([k * 64, n * BN]), acc)
+    o.store([m * 64, n * BN], acc.to(f16))
 TILE
 cat > grouped.tile << 'TILE'
 @jit
@@ -50,6 +50,7 @@ agree() {
 
 agree "columns" pairs.tile 256 64 320 4,1 'loaded once for 2 programs \[clusters\]'
 agree "rows" pairs.tile 128 256 128 4,2 'loaded once for 2 programs \[clusters\]' -D SWAP=True
+agree "two strips of B" pairs.tile 256 128 128 4,1 'loaded once for 2 programs' -D BN=128 # LBO of the descriptor counts
 agree "edges" pairs.tile 200 80 208 4,2 'loaded once for 2 programs'
 agree "a grid of no whole clusters" pairs.tile 192 64 192 3,1 'loaded once for 2 programs'
 agree "8 warps" pairs.tile 256 64 192 4,1 'clusters' --num-warps 8
