@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "lang/tuning/tuning.h"
 #include "lowering/build_id.h"
+#include "lowering/cost/shared_map.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/version.h" // made by Meson
 
@@ -202,6 +203,20 @@ static void finish_module(struct session *s) {
     s->request->inspect(s->request->inspect_user, s->c, s->module);
 }
 
+// Appends comments that name the buffers.
+static void name_buffers(struct session *s) {
+  struct strbuf text = {.arena = s->a};
+  shared_map_write(s->c, s->module, &text);
+  if (text.len > 0) {
+    struct str names = {strbuf_cstr(&text), text.len}, *out = &s->ret->output;
+    char *all = arena_alloc(s->a, out->len + names.len + 1, 1);
+    memcpy(all, out->ptr, out->len);
+    memcpy(all + out->len, names.ptr, names.len + 1);
+    *out = (struct str){all, out->len + names.len};
+  }
+  strbuf_finish(&text);
+}
+
 // From tilegpu IR to the artifact.
 static bool lower(struct session *s) {
   const struct compile_request *r = s->request;
@@ -218,6 +233,8 @@ static bool lower(struct session *s) {
     s->ret->output = llvm_text(module, s->a);
   else
     ok = codegen(module, r->target, s->a, s->diag, &s->ret->output);
+  if (ok && r->emit == EMIT_PTX)
+    name_buffers(s);
   LLVMDisposeModule(module);
   lap(&at, &t->codegen_ms);
   return ok;

@@ -278,9 +278,9 @@ void bulk_exit(struct warp *w, const struct op *op, uint32_t lanes) {
     if (c->kind == BULK_STORE && c->w == w && (lanes >> c->lane & 1) && !c->is_read)
       warn(
           w, op, c->lane, SIM_ASYNC_ORDER, &at, &other,
-          "the thread exits while its bulk store of line %u may still read shared 0x%x: it has not "
+          "the thread exits while its bulk store of line %u may still read %s: it has not "
           "waited with cp.async.bulk.wait_group",
-          other.line, c->shared);
+          other.line, shared_text(w->run, c->shared).at);
   }
 }
 
@@ -295,8 +295,9 @@ static void check_waited(struct warp *w, const struct op *op) {
       continue;
     struct sim_site other = site_of(m->copier, m->copy, m->copier_lane);
     warn(w, op, 0, SIM_ASYNC_ORDER, &at, &other,
-         "the CTA ends, and no thread has waited for the copy of line %u to shared 0x%x (%s)",
-         other.line, m->copied_to, mbarrier_text(w, m, text, sizeof text));
+         "the CTA ends, and no thread has waited for the copy of line %u to %s (%s)",
+         other.line, shared_text(w->run, m->copied_to).at,
+         mbarrier_text(w, m, text, sizeof text));
   }
 }
 
@@ -311,8 +312,8 @@ void bulk_end(struct warp *w, const struct op *op) {
       happen(cta, i);
     else if (c->kind == BULK_LOAD && w->undefined)
       warn(w, op, 0, SIM_ASYNC_ORDER, &at, &other,
-           "the CTA ends while the copy of line %u to shared 0x%x is under way (%s)", other.line,
-           c->shared, mbarrier_text(w, mbarrier_of(c), text, sizeof text));
+           "the CTA ends while the copy of line %u to %s is under way (%s)", other.line,
+           shared_text(w->run, c->shared).at, mbarrier_text(w, mbarrier_of(c), text, sizeof text));
   }
   check_waited(w, op);
   bulk_start(cta);

@@ -45,15 +45,15 @@ bool cluster_check_access(struct warp *w, const struct op *op, unsigned lane, st
   struct memory_site at = {SIM_SHARED, offset, bytes};
   if (to->alive == 0) {
     fault(w, op, lane, SIM_BAD_CLUSTER, &at,
-          "an access to shared 0x%llx of CTA %u of the cluster, which has ended",
-          (unsigned long long)offset, to->rank);
+          "an access to %s of CTA %u of the cluster, which has ended",
+          shared_text(w->run, offset).at, to->rank);
     return false;
   }
   if (w->clock && !has_begun(w, to))
     warn(w, op, lane, SIM_BAD_CLUSTER, &at, NULL,
-         "an access to shared 0x%llx of CTA %u of the cluster, which may not have begun: no "
+         "an access to %s of CTA %u of the cluster, which may not have begun: no "
          "barrier.cluster or mbarrier orders that",
-         (unsigned long long)offset, to->rank);
+         shared_text(w->run, offset).at, to->rank);
   return true;
 }
 

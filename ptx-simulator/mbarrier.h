@@ -10,7 +10,7 @@
 
 #include "ptx-simulator/cluster.h"
 
-enum { MBARRIER_BYTES = 8, MBARRIER_TEXT = 256 };
+enum { MBARRIER_BYTES = 8, MBARRIER_TEXT = 384 };
 #define MBARRIER_MAX ((1 << 20) - 1) // of the arrivals and of the bytes of a phase
 
 struct mbarrier {

@@ -36,9 +36,11 @@ static bool init_lane(struct warp *w, const struct op *op, unsigned lane, uint32
     return false;
   }
   if (count == 0 || count > MBARRIER_MAX) {
+    char name[64];
     fault(w, op, lane, SIM_BAD_MBARRIER, &site,
-          "an mbarrier 0x%llx of %u arrivals: it may expect 1 to 1048575",
-          (unsigned long long)at.offset, count);
+          "an mbarrier 0x%llx%s of %u arrivals: it may expect 1 to 1048575",
+          (unsigned long long)at.offset,
+          shared_name(w->run, (uint32_t)at.offset, name, sizeof name), count);
     return false;
   }
   return mbarrier_init(w, op, lane, &at, count) != NULL;

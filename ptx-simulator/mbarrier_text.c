@@ -13,7 +13,7 @@ const char *mbarrier_text(const struct warp *w, const struct mbarrier *m, char *
   if (m->arrival)
     n += snprintf(ret + n, size - (size_t)n, ", last arrival in line %u", m->arrival->in->line);
   if (m->copy)
-    snprintf(ret + n, size - (size_t)n, ", last copy in line %u to shared 0x%x", m->copy->in->line,
-             m->copied_to);
+    snprintf(ret + n, size - (size_t)n, ", last copy in line %u to %s", m->copy->in->line,
+             shared_text(w->run, m->copied_to).at);
   return ret;
 }

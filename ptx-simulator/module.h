@@ -92,6 +92,13 @@ struct initialiser {
   size_t size;
 };
 
+// A ring of `count` buffers in dynamic shared memory that a comment names (shared_names.c).
+struct shared_buffer {
+  uint32_t offset, count, bytes; // of one
+  const char *what, *name;       // "buffer", "a"
+};
+void shared_names_read(struct sim_module *m, const char *ptx, size_t size);
+
 struct sim_module {
   struct arena *arena;
   struct map variables; // struct variable, of the module
@@ -105,6 +112,7 @@ struct sim_module {
   uint64_t memory_bytes;
   VEC(struct initialiser) initialisers;
   VEC(struct sim_kernel *) kernels;
+  VEC(struct shared_buffer) shared_buffers;
 };
 
 #endif

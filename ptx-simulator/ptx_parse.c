@@ -225,6 +225,7 @@ struct sim_module *sim_module_parse(struct arena *a, const char *ptx, size_t siz
   for (size_t i = 0; map_next(&m->functions, &i, &e);)
     name_sources(m, e.value);
   fill_memory(&p);
+  shared_names_read(m, ptx, size);
   return decode_module(m, ret_error) ? m : NULL;
 }
 

@@ -90,8 +90,8 @@ static void report_unfenced(const struct access_site *x, const struct write_reco
   struct memory_site at = memory_of(x);
   warn(x->w, x->op, x->lane, SIM_ASYNC_ORDER, &at, &other,
        "%s shared memory through the async proxy that was written through the generic proxy, "
-       "without a fence.proxy.async between them (shared 0x%llx, line %u)",
-       what, (unsigned long long)x->at->offset, other.line);
+       "without a fence.proxy.async between them (%s, line %u)",
+       what, shared_text(x->w->run, x->at->offset).at, other.line);
 }
 
 uint64_t shadow_async_read(struct warp *w, const struct op *op, unsigned lane,
@@ -110,8 +110,8 @@ uint64_t shadow_async_read(struct warp *w, const struct op *op, unsigned lane,
   }
   if (shadow_read(w, op, lane, at, bytes, 0))
     warn(w, op, lane, SIM_UNINITIALISED, &(struct memory_site){SIM_SHARED, at->offset, bytes}, NULL,
-         "%s shared memory that was never written (shared 0x%llx)", text,
-         (unsigned long long)at->offset);
+         "%s shared memory that was never written (%s)", text,
+         shared_text(w->run, at->offset).at);
   return hash;
 }
 

@@ -26,9 +26,9 @@ static void report_unawaited(const struct access_site *x, const struct write_rec
   struct memory_site at = memory_of(x);
   char text[MBARRIER_TEXT];
   warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
-       "shared 0x%llx is written by the copy of line %u, and the thread has not waited for phase "
+       "%s is written by the copy of line %u, and the thread has not waited for phase "
        "%u of its mbarrier (%s)",
-       (unsigned long long)x->at->offset, other.line, r->clock - 1 - (m->completed - m->phase),
+       shared_text(c->run, x->at->offset).at, other.line, r->clock - 1 - (m->completed - m->phase),
        mbarrier_text(x->w, m, text, sizeof text));
 }
 
@@ -43,8 +43,8 @@ static void report_under_way(const struct access_site *x, const struct write_rec
   char text[MBARRIER_TEXT];
   if (load)
     warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
-         "the copy of line %u to shared 0x%x may not have arrived (%s)", other.line, byte,
-         mbarrier_text(x->w, mbarrier_at(c, load->mbarrier), text, sizeof text));
+         "the copy of line %u to %s may not have arrived (%s)", other.line,
+         shared_text(c->run, byte).at, mbarrier_text(x->w, mbarrier_at(c, load->mbarrier), text, sizeof text));
   else
     warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
          "a cp.async to these bytes may not have arrived");
@@ -75,9 +75,9 @@ void check_pins(const struct access_site *x, const struct write_record *r, uint3
   struct sim_site other = site_of(store->w, store->op, store->lane);
   struct memory_site at = memory_of(x);
   warn(x->w, x->op, x->lane, SIM_ASYNC_ORDER, &at, &other,
-       "shared 0x%x is written while the bulk store of line %u may still read it: its thread has "
+       "%s is written while the bulk store of line %u may still read it: its thread has "
        "not waited with cp.async.bulk.wait_group",
-       byte, other.line);
+       shared_text(x->at->cta->run, byte).at, other.line);
 }
 
 // ---- races ----
@@ -89,8 +89,8 @@ static void report_race(const struct access_site *x, unsigned warp, unsigned lan
   char whose[32];
   struct memory_site at = {SIM_SHARED, x->at->offset, x->bytes};
   warn(x->w, x->op, x->lane, SIM_RACE, &at, &other,
-       "%s, and nothing orders them (shared 0x%llx%s, line %u)", what,
-       (unsigned long long)x->at->offset, cluster_whose(x->w, x->at->cta, whose, sizeof whose),
+       "%s, and nothing orders them (%s%s, line %u)", what,
+       shared_text(x->w->run, x->at->offset).at, cluster_whose(x->w, x->at->cta, whose, sizeof whose),
        other.line);
 }
 

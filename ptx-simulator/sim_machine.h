@@ -294,8 +294,17 @@ void warn(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind
 // Whether the next one of this kind would be dropped: for texts that take time.
 bool has_warned(const struct warp *w, const struct op *op, enum sim_kind kind);
 struct sim_site site_of(const struct warp *w, const struct op *op, unsigned lane);
-// " (`name`+8)", the variable in shared memory at an offset; "" if there is none. Returns `ret`.
+
+// ---- names of shared memory (shared_names.c) ----
+
+// " (`name`+8)" or " (buffer 1 of `a`)", what is in shared memory at an offset; "" if that is not
+// known. Returns `ret`.
 const char *shared_name(const struct run *r, uint32_t offset, char *ret, size_t size);
+// "shared 0x3000 (buffer 1 of `a`)".
+struct shared_text {
+  char at[112];
+};
+struct shared_text shared_text(const struct run *r, uint64_t offset);
 
 // ---- addresses (address.c) ----
 

@@ -15,22 +15,6 @@ struct sim_site site_of(const struct warp *w, const struct op *op, unsigned lane
                            .source = op->in->source};
 }
 
-const char *shared_name(const struct run *r, uint32_t offset, char *ret, size_t size) {
-  struct map_entry e;
-  *ret = 0;
-  for (size_t i = 0; map_next(&r->program->module->variables, &i, &e);) {
-    const struct variable *v = e.value;
-    if (v->space != SIM_SHARED || v->is_dynamic || offset - v->offset >= v->bytes)
-      continue;
-    unsigned beyond = (unsigned)(offset - v->offset);
-    if (beyond)
-      snprintf(ret, size, " (`%.32s`+%u)", v->name, beyond);
-    else
-      snprintf(ret, size, " (`%.32s`)", v->name);
-  }
-  return ret;
-}
-
 // The buffer that contains an address, or the nearest one.
 static const struct sim_buffer *nearest_buffer(const struct run *r, uint64_t address) {
   const struct sim_buffer *best = NULL;

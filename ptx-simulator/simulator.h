@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 
-enum { SIM_TEXT = 1024, SIM_LANES = 32 };
+enum { SIM_TEXT = 2048, SIM_LANES = 32 };
 
 // ---- modules ----
 

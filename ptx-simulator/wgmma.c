@@ -169,8 +169,8 @@ static bool compute(struct warp *w, struct pending_product *p) {
       continue;
     struct memory_site at = {SIM_SHARED, descriptor_of(i ? p->b : p->a).start, CHUNK};
     warn(w, op, 0, SIM_ASYNC_ORDER, &at, NULL,
-         "operand %c of wgmma, from shared 0x%llx on, was written before wgmma.wait_group",
-         i ? 'B' : 'A', (unsigned long long)at.address);
+         "operand %c of wgmma, from %s on, was written before wgmma.wait_group",
+         i ? 'B' : 'A', shared_text(w->run, at.address).at);
   }
   gather_a(w, op, &s, &f);
   for (unsigned g = 0; g < x->n / MMA_N; g++) {

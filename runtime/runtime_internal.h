@@ -107,7 +107,7 @@ struct cpu_violation { // one report of a checked launch
   int32_t other_program[3]; // of a race in global memory
   enum cpu_access other_access;
   struct cpu_location other_location;
-  char message[1024];
+  char message[2048];
   // Of simulated devices: the PTX instruction and its line, and that of the other thread; else NULL
   // and 0.
   const char *instruction;

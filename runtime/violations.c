@@ -103,7 +103,7 @@ static void describe_what(const struct kernel_info *info, const struct cpu_viola
 
 void violation_describe(const struct kernel_info *info, const struct cpu_violation *v,
                         uint64_t total, char *text, size_t size) {
-  char location[160], what[1280], detail[1100] = "", line[64] = "", more[64] = "";
+  char location[160], what[2304], detail[2064] = "", line[64] = "", more[64] = "";
   bool has_detail = v->kind == CPU_SHARED_RACE || v->kind == CPU_SHARED_COPYING ||
                     (v->kind == CPU_MISALIGNED && v->ptx_line);
   location_text(&v->location, ": ", location, sizeof location);

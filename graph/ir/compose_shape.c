@@ -390,7 +390,7 @@ void compose_diff(struct build *b, struct node *n) {
   if (count > 1)
     v = BUILD(b, OP_CAT, ((struct arg){.kind = ARG_LIST, .list = {parts, count}}),
               arg_int(b->g, dim));
-  for (; v && times > 0; times--) {
+  for (; v && times > 0 && !expr_is(v->shape[dim], 0); times--) { // nothing is left of `n` elements
     const struct expr *size = v->shape[dim], *zero = compose_const(b, 0),
                       *one = compose_const(b, 1);
     const struct expr *less = expr_max(b->g->exprs, expr_addi(b->g->exprs, size, -1), zero);

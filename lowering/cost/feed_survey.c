@@ -147,6 +147,10 @@ enum buffer_use buffer_use_of(struct ir_context *c, MlirOperation alloc) {
                                          : BUFFER_DATA;
 }
 
+uint32_t ring_slots(struct ir_context *c, MlirOperation barriers) {
+  return (uint32_t)op_attr_int(look_at_uses(c, barriers).init, "slots", 1);
+}
+
 // The buffers that copies counted by these mbarriers fill.
 struct ring_names {
   struct ir_context *c;

@@ -31,6 +31,8 @@ enum buffer_use {
   BUFFER_STAGING   // of a tile that TMA stores
 };
 enum buffer_use buffer_use_of(struct ir_context *c, MlirOperation alloc);
+// The slots of the ring whose mbarriers (BUFFER_BARRIERS) these are.
+uint32_t ring_slots(struct ir_context *c, MlirOperation barriers);
 // "a", "a, b" for the mbarriers of a ring, the parameter that TMA stores to; NULL: not known.
 const char *buffer_name(struct ir_context *c, MlirOperation alloc);
 

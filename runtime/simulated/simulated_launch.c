@@ -169,7 +169,7 @@ static tile_status status_of(enum sim_status status, const struct simulated_laun
     return status_set(TILE_LAUNCH_FAILED, "launch of `%s`: %s", c->info->name, report->text);
   if (d->violation_total == 0)
     return TILE_OK;
-  char text[1024] = "";
+  char text[SIM_TEXT + 512] = "";
   if (d->violation_count)
     violation_describe(c->info, &d->violations[0], d->violation_total, text, sizeof text);
   return status_set(TILE_CHECK_FAILED, "%s", text);

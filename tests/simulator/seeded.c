@@ -286,6 +286,15 @@ static void report(struct counter *c, bool ok, const char *target, const char *k
   fflush(stdout);
 }
 
+// Every mbarrier in a report is named: "mbarrier 0x6008 (full mbarrier 1 of `a, b`)".
+static bool names_barriers(const char *why) {
+  for (const char *at = why; (at = strstr(at, "mbarrier 0x")); at++)
+    if (strncmp(at + strcspn(at, "(,:"), "(full mbarrier", 14) != 0 &&
+        strncmp(at + strcspn(at, "(,:"), "(empty mbarrier", 15) != 0)
+      return false;
+  return true;
+}
+
 // A report about a ring says where: the barrier, the bytes, the argument or the registers, and the
 // line of the PTX. A wrong result says nothing.
 static bool says_where(const char *why) {
@@ -295,7 +304,7 @@ static bool says_where(const char *why) {
   bool names = false;
   for (size_t i = 0; i < COUNT_OF(places); i++)
     names |= strstr(why, places[i]) != NULL;
-  return strcmp(why, "another result") == 0 || (names && strstr(why, " of the PTX"));
+  return strcmp(why, "another result") == 0 || (names && names_barriers(why) && strstr(why, " of the PTX"));
 }
 
 static void test_faults(const struct subject *s, tile_device *device, struct problem *p,

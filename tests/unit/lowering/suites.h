@@ -22,6 +22,7 @@
   X(convert_scratch)                                                                               \
   X(cost_machine)                                                                                  \
   X(feed_survey)                                                                                   \
+  X(shared_map)                                                                                    \
   X(gather_plan)                                                                                   \
   X(int_arith)                                                                                     \
   X(intervals)                                                                                     \
