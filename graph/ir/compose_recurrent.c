@@ -3,6 +3,8 @@
 // whose number is constant, follow one another.
 #include "graph/ir/compose.h"
 
+enum { MAX_STEPS = 1 << 14 };
+
 enum cell { CELL_LSTM, CELL_GRU, CELL_TANH, CELL_RELU };
 
 struct layer {
@@ -64,6 +66,18 @@ static struct value *step(struct layer *l, struct value *x, struct value *h, str
   return build_unop(b, l->cell == CELL_TANH ? OP_TANH : OP_RELU, sum);
 }
 
+// [steps, batch, features] of the states after each step, in parts, since lists have limits.
+static struct value *stack_all(struct build *b, struct value **each, size_t steps) {
+  enum { MOST = LIMIT_GRAPH_OPERANDS };
+  size_t count = (steps + MOST - 1) / MOST;
+  struct value **parts = arena_array(b->g->arena, struct value *, count);
+  for (size_t i = 0; i < count; i++) {
+    size_t of_part = steps - i * MOST < MOST ? steps - i * MOST : MOST;
+    parts[i] = BUILD(b, OP_STACK, arg_values(b->g, of_part, each + i * MOST));
+  }
+  return count == 1 ? parts[0] : BUILD(b, OP_CAT, arg_values(b->g, count, parts));
+}
+
 // x[steps, batch, features] in one direction: the state after each step, and the last ones.
 static struct value *run(struct layer *l, struct value *x, int64_t steps, bool backward,
                          struct value **h, struct value **c) {
@@ -77,7 +91,7 @@ static struct value *run(struct layer *l, struct value *x, int64_t steps, bool b
     if (!*h)
       return NULL;
   }
-  return x ? BUILD(b, OP_STACK, arg_values(b->g, (size_t)steps, each)) : NULL;
+  return x ? stack_all(b, each, (size_t)steps) : NULL;
 }
 
 static struct value *part(struct build *b, struct value *x, int64_t i) {
@@ -134,6 +148,9 @@ static bool network_of(struct build *b, const struct node *n, const struct value
     compose_error(b, n, E1003, "%zu weights for %lld layers", count, (long long)ret->layers);
   else if (!expr_is_const(x->shape[0], &ret->steps) || ret->steps < 1)
     compose_error(b, n, E1008, "a symbolic number of steps, or none");
+  else if (ret->steps > MAX_STEPS)
+    compose_error(b, n, E1008, "%lld steps; at most %d are unrolled: write the layer as a `scan`",
+                  (long long)ret->steps, MAX_STEPS);
   else if (node_truth(n, 6) && node_real(n, 5) > 0)
     compose_error(b, n, E1008, "dropout between layers: export the model in evaluation mode");
   else

@@ -165,6 +165,8 @@ static const struct wrong wrongs[] = {
     {"x: \"f32[2, 5]\"", "aten.gcd.default(x, x)", "integers are required"},
     {"x: \"f32[s0, 1, 4]\", h: \"f32[1, 1, 3]\", w: \"f32[3, 4]\", u: \"f32[3, 3]\"",
      "aten.rnn_tanh.input(x, h, [w, u], False, 1, 0.0, False, False, False)", "symbolic number"},
+    {"x: \"f32[20000, 1, 4]\", h: \"f32[1, 1, 3]\", w: \"f32[3, 4]\", u: \"f32[3, 3]\"",
+     "aten.rnn_relu.input(x, h, [w, u], False, 1, 0.0, False, False, False)", "20000 steps"},
     {"x: \"f32[2, 1, 4]\", h: \"f32[1, 1, 3]\", w: \"f32[3, 4]\"",
      "aten.rnn_tanh.input(x, h, [w], False, 1, 0.0, False, False, False)", "1 weights"},
     {"x: \"f32[2, 3, 4, 4]\"", "aten.adaptive_max_pool2d.default(x, [2])", "output sizes"},
