@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The comments are made from the allocations after all passes (shared_map.h).
 #include "lowering/cost/shared_map.h"
 
 #include "lowering/analysis/scratch.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Buffers, maps and mbarriers of rings, and the code of both sides (specialize_warps_rings.h).
 #include "lowering/passes/specialize_warps_rings.h"
 
 #include "layouts/attr.h"

@@ -60,7 +60,7 @@ void specialization_end_rings(struct specialization *s, MlirBlock computing, Mli
 bool specialization_shares_rings(const struct specialization *s);
 // Shared memory that the rings leave, without that of barriers, in bytes.
 uint32_t specialization_room(const struct specialization *s);
-// Erases the op; constants take the place of results that nothing live uses.
+// Erases the op; where results have uses, which are dead, constants replace them.
 void specialization_drop(struct specialization *s, MlirOperation op);
 void specialization_set_number(struct specialization *s, const char *name, uint32_t number);
 

@@ -18,14 +18,13 @@
 // offset, but are no dimension of the tile:
 //
 //   %b = descriptor_load(...) -> tensor<1xMxN>, %t = reshape(%b)   ->   %t = map_load(%b, %i, %j)
-#include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/chained_dots.h"
 #include "lowering/analysis/launch_value.h"
 #include "lowering/analysis/producer_slice.h"
 #include "lowering/analysis/provenance.h"
 #include "lowering/pass.h"
-#include "lowering/passes/made_maps.h"
+#include "lowering/passes/use_tensor_maps_blocks.h"
 #include "lowering/passes/use_tensor_maps_requests.h"
 #include "lowering/passes/wgmma_choice.h"
 #include "lowering/plan/ring_sites.h"
@@ -33,38 +32,9 @@
 #include "mlir-dialects/descriptor.h"
 #include "mlir-dialects/rings.h"
 
-enum {
-  MAX_BOX = 256,    // elements of a dimension (cuTensorMapEncodeTiled)
-  LEAST_ROWS = 8,   // that a swizzle permutes
-  GOOD_STAGES = 3,  // of products: what the epilogue loads leaves room for them
-  LEAST_INNER = 32, // bytes: the narrowest swizzle
-};
+enum { GOOD_STAGES = 3 }; // of products: what the epilogue loads leaves room for them
 
-struct load {
-  MlirOperation op;
-  struct kernel_map map;
-  struct made_map_point point; // of a map that the kernel makes
-};
-
-struct state {
-  struct pass_context *p;
-  struct ir_context *c;
-  MlirOperation kernel;
-  struct axis_analysis *axis;
-  VEC(MlirOperation) loads, stores;
-  VEC(struct load) chosen;
-  uint32_t made; // maps that the kernel makes
-  // Of all products' loads; of other loads, and of stores if they are not cut.
-  uint64_t slot_bytes, other_bytes;
-  VEC(int) accessed;      // memory that other ops than these access (pointer_memory)
-  VEC(int) written;       // memory that any op writes to
-  MlirOperation assembly; // with effects: it may have barriers of the CTA; null: none
-  // Of the loads of operands, the first that is not chosen, and why.
-  MlirOperation refused;
-  const char *why_refused;
-};
-
-static void note_access(struct state *s, MlirOperation op) {
+static void note_access(struct map_uses *s, MlirOperation op) {
   unsigned flags = op_flags(s->c, op);
   bool calls = op_is(s->c, op, OP_FUNC_CALL);
   if (!calls && !(flags & (OP_READ | OP_WRITE)))
@@ -77,7 +47,7 @@ static void note_access(struct state *s, MlirOperation op) {
 }
 
 static bool collect(MlirOperation op, void *user) {
-  struct state *s = user;
+  struct map_uses *s = user;
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE) || op_is(s->c, op, OP_TILE_DESCRIPTOR_REDUCE))
@@ -88,36 +58,21 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
-// The tile of a block: its rows, the only dimension in front of the last with more than one
-// element, and its columns. Null if there are more such dimensions.
-static MlirType block_matrix(MlirType block) {
-  unsigned rank = tensor_rank(block);
-  int64_t shape[2] = {1, rank ? tensor_dim(block, rank - 1) : 1};
-  for (unsigned i = 0; i + 1 < rank; i++) {
-    if (shape[0] > 1 && tensor_dim(block, i) > 1)
-      return (MlirType){NULL};
-    shape[0] *= tensor_dim(block, i);
-  }
-  return rank < 2    ? (MlirType){NULL}
-         : rank == 2 ? block
-                     : tensor_type(2, shape, element_type(block), tensor_encoding(block));
-}
-
 // Is it a block without its dimensions of one element?
-static bool is_matrix_view(struct state *s, MlirOperation op) {
+static bool is_matrix_view(struct map_uses *s, MlirOperation op) {
   if (!op_is(s->c, op, OP_TILE_RESHAPE))
     return false;
-  MlirType matrix = block_matrix(mlirValueGetType(mlirOperationGetOperand(op, 0)));
+  MlirType matrix = map_block_matrix(mlirValueGetType(mlirOperationGetOperand(op, 0)));
   return !mlirTypeIsNull(matrix) &&
          mlirTypeEqual(matrix, mlirValueGetType(mlirOperationGetResult(op, 0)));
 }
 
-static bool is_view(struct state *s, MlirOperation op) {
+static bool is_view(struct map_uses *s, MlirOperation op) {
   return op_is(s->c, op, OP_TILE_TRANS) || is_matrix_view(s, op);
 }
 
 // The product that the tile is an operand of, maybe transposed; null if it has other users.
-static MlirOperation product_of(struct state *s, MlirValue tile) {
+static MlirOperation product_of(struct map_uses *s, MlirValue tile) {
   MlirOperation product = {NULL};
   for (MlirOpOperand use = mlirValueGetFirstUse(tile); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
@@ -133,33 +88,15 @@ static MlirOperation product_of(struct state *s, MlirValue tile) {
 }
 
 // Is the load in a loop, or before a loop that has the product?
-static bool is_repeated(struct state *s, MlirOperation load, MlirOperation product) {
+static bool is_repeated(struct map_uses *s, MlirOperation load, MlirOperation product) {
   MlirOperation parent = mlirOperationGetParentOperation(load);
   return op_is(s->c, parent, OP_SCF_FOR) ||
          (mlirOperationEqual(parent, s->kernel) &&
           op_is(s->c, mlirOperationGetParentOperation(product), OP_SCF_FOR));
 }
 
-static uint64_t block_bytes(struct state *s, MlirType block) {
-  return (uint64_t)tensor_numel(block) * type_bits(s->c, element_type(block)) / 8;
-}
-
-// NULL: the block is one that TMA copies and wgmma reads.
-static const char *why_not_block(struct state *s, MlirType block) {
-  MlirType matrix = block_matrix(block);
-  if (mlirTypeIsNull(matrix))
-    return "the block does not have two dimensions";
-  unsigned bits = type_bits(s->c, element_type(matrix));
-  int64_t inner = tensor_dim(matrix, 1) * bits / 8;
-  if (bits < 8 || bits > 32)
-    return "its elements do not have 8, 16 or 32 bits";
-  if (tensor_dim(matrix, 0) < LEAST_ROWS || tensor_dim(matrix, 0) > MAX_BOX || inner < LEAST_INNER)
-    return "the block does not have 8 to 256 rows of at least 32 bytes";
-  return NULL;
-}
-
 // Is K the contiguous dimension of the tile, or of its transpose, wherever it is an operand?
-static bool has_k_inside(struct state *s, MlirValue tile, bool transposed) {
+static bool has_k_inside(struct map_uses *s, MlirValue tile, bool transposed) {
   bool inside = true;
   for (MlirOpOperand use = mlirValueGetFirstUse(tile); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
@@ -173,7 +110,7 @@ static bool has_k_inside(struct state *s, MlirValue tile, bool transposed) {
   return inside;
 }
 
-static const char *why_not(struct state *s, MlirOperation load) {
+static const char *why_not(struct map_uses *s, MlirOperation load) {
   if (load_refuses_warps(s->p, load))
     return load_refuses_warps(s->p, load);
   MlirOperation product = product_of(s, mlirOperationGetResult(load, 0));
@@ -189,41 +126,12 @@ static const char *why_not(struct state *s, MlirOperation load) {
   if (!wgmma_has_whole_rows(s->p->num_warps, product) &&
       dot_is_chained(s->c, product, s->p->scratch))
     return "the product feeds another one, or is fed by it, and warps have parts of rows";
-  const char *why = why_not_block(s, mlirValueGetType(mlirOperationGetResult(load, 0)));
+  const char *why = map_why_not_block(s, mlirValueGetType(mlirOperationGetResult(load, 0)));
   return why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
 }
 
-static bool is_unaligned(struct state *s, MlirOperation op) {
-  return pointer_is_unaligned(s->c, s->kernel, op, mlirOperationGetOperand(op, 0));
-}
-
-// The map of the descriptor; its box and swizzle are chosen with the buffers (specialize_warps.c).
-static bool map_of(struct state *s, MlirOperation op, MlirType block, struct kernel_map *ret) {
-  struct descriptor_access x;
-  struct arena *a = s->p->scratch;
-  if (!descriptor_access_of(s->c, op, &x))
-    return false;
-  *ret = (struct kernel_map){.dtype = dtype_of_mlir(element_type(block)),
-                             .rank = x.of.rank,
-                             .pads_nan = str_is(op_attr_str(op, "padding"), "nan")};
-  for (unsigned i = 0; i < x.of.rank; i++)
-    ret->box[i] = (uint32_t)tensor_dim(block, i);
-  if (!launch_pointer_of(s->c, s->kernel, x.of.base, a, &ret->base, &ret->offset))
-    return false;
-  for (unsigned i = 0; i < x.of.rank; i++) {
-    if (!launch_value_of(s->c, s->kernel, x.of.sizes[i], a, &ret->sizes[i]))
-      return false;
-    if (i + 1 < x.of.rank &&
-        !launch_value_of(s->c, s->kernel, x.of.strides[i], a, &ret->strides[i]))
-      return false;
-  }
-  return true;
-}
-
-// ---- loads ----
-
 // The producer runs ahead: what the kernel writes is not there yet.
-static bool may_be_written(struct state *s, MlirOperation load) {
+static bool may_be_written(struct map_uses *s, MlirOperation load) {
   int from = pointer_memory(s->c, mlirOperationGetOperand(load, 0));
   for (size_t i = 0; i < s->written.len; i++)
     if (from < 0 || s->written.at[i] < 0 || s->written.at[i] == from)
@@ -231,12 +139,12 @@ static bool may_be_written(struct state *s, MlirOperation load) {
   return false;
 }
 
-static void explain(struct state *s, MlirOperation load, const char *why) {
+static void explain(struct map_uses *s, MlirOperation load, const char *why) {
   pass_remark(s->p, load, "descriptors", "loaded without TMA: %s", why);
 }
 
 // The map that the kernel makes, if it does not have to in each iteration of the load's loop.
-static bool made_map_of(struct state *s, struct load *l) {
+static bool made_map_of(struct map_uses *s, struct map_load_use *l) {
   struct descriptor_access x;
   if (!descriptor_access_of(s->c, l->op, &x) || s->made == KERNEL_MAX_MAPS)
     return false;
@@ -247,19 +155,19 @@ static bool made_map_of(struct state *s, struct load *l) {
 }
 
 // NULL: the launch can make the load's map, or the kernel itself.
-static const char *why_no_map(struct state *s, struct load *l) {
+static const char *why_no_map(struct map_uses *s, struct map_load_use *l) {
   MlirType block = mlirValueGetType(mlirOperationGetResult(l->op, 0));
-  if (is_unaligned(s, l->op))
+  if (map_is_unaligned(s, l->op))
     return "its base is not aligned to 16 bytes";
   if (may_be_written(s, l->op))
     return "the kernel may write that memory";
-  if (!map_of(s, l->op, block, &l->map) && !made_map_of(s, l))
+  if (!map_of_access(s, l->op, block, &l->map) && !made_map_of(s, l))
     return "its base, sizes or strides change in each iteration";
   return NULL;
 }
 
-static void choose(struct state *s, MlirOperation load) {
-  struct load l = {.op = load};
+static void choose(struct map_uses *s, MlirOperation load) {
+  struct map_load_use l = {.op = load};
   const char *why = why_not(s, load);
   why = why ? why : why_no_map(s, &l);
   if (!why) {
@@ -272,7 +180,7 @@ static void choose(struct state *s, MlirOperation load) {
 }
 
 // Shared memory has two slots of each ring.
-static bool rings_fit(struct state *s) {
+static bool rings_fit(struct map_uses *s) {
   struct ring_sites sites;
   VEC(MlirOperation) loads = {0};
   for (size_t i = 0; i < s->chosen.len; i++)
@@ -289,7 +197,7 @@ static bool rings_fit(struct state *s) {
 }
 
 // Does a product read the tile, or its transpose?
-static bool feeds_product(struct state *s, MlirValue tile) {
+static bool feeds_product(struct map_uses *s, MlirValue tile) {
   for (MlirOpOperand use = mlirValueGetFirstUse(tile); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = mlirOpOperandGetOwner(use);
@@ -301,21 +209,21 @@ static bool feeds_product(struct state *s, MlirValue tile) {
 }
 
 // A block of the epilogue has one slot, beside as many slots of products as keep them fast.
-static bool leaves_stages(struct state *s, MlirType block) {
+static bool leaves_stages(struct map_uses *s, MlirType block) {
   unsigned good = s->p->num_stages < GOOD_STAGES ? s->p->num_stages : GOOD_STAGES;
-  uint64_t bytes = s->other_bytes + block_bytes(s, block);
+  uint64_t bytes = s->other_bytes + map_block_bytes(s, block);
   return bytes < UINT32_MAX &&
          ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)bytes) >= good;
 }
 
-static const char *why_not_other(struct state *s, struct load *l) {
+static const char *why_not_other(struct map_uses *s, struct map_load_use *l) {
   MlirOperation load = l->op;
   MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
   MlirOperation parent = mlirOperationGetParentOperation(load);
   if (!op_is(s->c, parent, OP_SCF_FOR) && !op_is(s->c, parent, OP_SCF_WHILE) &&
       !mlirOperationEqual(parent, s->kernel))
     return "it is in a branch";
-  const char *why = why_not_block(s, block);
+  const char *why = map_why_not_block(s, block);
   why = why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
   if (!why && !leaves_stages(s, block))
     why = "shared memory does not hold it beside three slots of the operands";
@@ -323,20 +231,21 @@ static const char *why_not_other(struct state *s, struct load *l) {
 }
 
 // Loads of blocks that products do not read, beside loads that they do.
-static void choose_other(struct state *s, MlirOperation load) {
-  struct load l = {.op = load};
+static void choose_other(struct map_uses *s, MlirOperation load) {
+  struct map_load_use l = {.op = load};
   MlirValue tile = mlirOperationGetResult(load, 0);
   const char *why = why_not_other(s, &l);
   if (why) {
     explain(s, load, why);
     return;
   }
-  s->other_bytes += block_bytes(s, mlirValueGetType(tile));
+  s->other_bytes += map_block_bytes(s, mlirValueGetType(tile));
   vec_push(s->p->scratch, &s->chosen, l);
 }
 
 // Uses the matrix instead of the block's views; other users get the block.
-static void replace_block(struct state *s, struct builder *b, MlirValue block, MlirValue matrix) {
+static void replace_block(struct map_uses *s, struct builder *b, MlirValue block,
+                          MlirValue matrix) {
   MlirType type = mlirValueGetType(block);
   if (mlirTypeEqual(type, mlirValueGetType(matrix))) {
     value_replace(block, matrix);
@@ -358,7 +267,7 @@ static void replace_block(struct state *s, struct builder *b, MlirValue block, M
     value_replace(block, build_reshape(b, matrix, tensor_rank(type), shape, false));
 }
 
-static void rewrite(struct state *s, const struct load *load) {
+static void rewrite(struct map_uses *s, const struct map_load_use *load) {
   struct descriptor_access x;
   descriptor_access_of(s->c, load->op, &x);
   uint32_t number = module_map_add(s->c, mlirModuleGetOperation(s->p->module), &load->map);
@@ -367,116 +276,18 @@ static void rewrite(struct state *s, const struct load *load) {
                    s->p->scratch);
   struct builder b = builder_before(s->c, load->op);
   MlirValue old = mlirOperationGetResult(load->op, 0);
-  MlirType matrix = block_matrix(mlirValueGetType(old));
+  MlirType matrix = map_block_matrix(mlirValueGetType(old));
   replace_block(s, &b, old, build_map_load(&b, number, x.of.rank, x.offsets, matrix));
   op_erase(load->op);
 }
 
-// ---- stores ----
-
-// TMA writes asynchronously: the kernel's other accesses would not wait for it.
-static bool may_be_accessed(struct state *s, MlirOperation store) {
-  int to = pointer_memory(s->c, mlirOperationGetOperand(store, 0));
-  for (size_t i = 0; i < s->accessed.len; i++)
-    if (to < 0 || s->accessed.at[i] < 0 || s->accessed.at[i] == to)
-      return true;
-  for (size_t i = 0; i < s->stores.len; i++) {
-    MlirOperation other = s->stores.at[i];
-    int memory = pointer_memory(s->c, mlirOperationGetOperand(other, 0));
-    bool same_kind = op_id(s->c, other) == op_id(s->c, store) &&
-                     str_eq(op_attr_str(other, "kind"), op_attr_str(store, "kind"));
-    if (!same_kind && (memory < 0 || memory == to))
-      return true;
-  }
-  return false;
-}
-
-// The operation of cp.reduce.async.bulk.tensor for a kind of tile.descriptor_reduce, whose elements
-// have 16 or 32 bits; NULL: there is none. Sets the sign of the map's elements.
-static const char *reduction_of(struct str kind, struct kernel_map *map) {
-  static const struct {
-    const char *kind, *name;
-    bool is_unsigned;
-  } rows[] = {{"add", "add", false}, {"fadd", "add", false}, {"and", "and", false},
-              {"or", "or", false},   {"xor", "xor", false},  {"max", "max", false},
-              {"min", "min", false}, {"umax", "max", true},  {"umin", "min", true}};
-  for (size_t i = 0; i < COUNT_OF(rows); i++)
-    if (str_is(kind, rows[i].kind)) {
-      map->dtype = rows[i].is_unsigned ? DTYPE_U32 : map->dtype;
-      return rows[i].name;
-    }
-  return NULL;
-}
-
-// Does the block have room beside the rings, if its layout does not let it be cut?
-static bool store_fits(struct state *s, MlirType block) {
-  uint64_t bytes = s->other_bytes + block_bytes(s, block);
-  return bytes < UINT32_MAX &&
-         ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)bytes) >= LEAST_RING_SLOTS;
-}
-
-// TMA writes whole chunks of 16 bytes. Elements behind the end of a row keep their values only if
-// rows end with a chunk, as those of a dense tensor do.
-static bool rows_are_chunks(struct state *s, const struct descriptor_access *x, MlirType block) {
-  MlirValue size = x->of.sizes[x->of.rank - 1];
-  int64_t chunk = DESCRIPTOR_ALIGNMENT * 8 / type_bits(s->c, element_type(block));
-  return descriptor_stride_of_size(s->c, &x->of, x->of.rank - 1) >= 0 ||
-         axis_info_of(s->axis, size)->divisibility[0] % chunk == 0;
-}
-
-// The stored block without its dimensions of one element.
-static MlirValue matrix_of(struct state *s, struct builder *b, MlirValue block) {
-  MlirType matrix = block_matrix(mlirValueGetType(block));
-  MlirOperation def = value_def(block);
-  if (mlirTypeEqual(matrix, mlirValueGetType(block)))
-    return block;
-  if (!mlirOperationIsNull(def) && op_is(s->c, def, OP_TILE_RESHAPE) &&
-      mlirTypeEqual(matrix, mlirValueGetType(mlirOperationGetOperand(def, 0))))
-    return mlirOperationGetOperand(def, 0);
-  int64_t shape[] = {tensor_dim(matrix, 0), tensor_dim(matrix, 1)};
-  return build_reshape(b, block, 2, shape, false);
-}
-
-static void rewrite_store(struct state *s, MlirOperation store) {
-  struct descriptor_access x;
-  struct kernel_map map;
-  if (!descriptor_access_of(s->c, store, &x))
-    return;
-  MlirType block = mlirValueGetType(x.value);
-  const char *why = why_not_block(s, block);
-  if (!why && may_be_accessed(s, store))
-    why = "the kernel may access that memory otherwise";
-  if (!why && is_unaligned(s, store))
-    why = "its base is not aligned to 16 bytes";
-  if (!why && !rows_are_chunks(s, &x, block))
-    why = "rows may end within 16 bytes, all of which it would write";
-  if (!why && !store_fits(s, block))
-    why = "shared memory does not hold the block beside those that are loaded";
-  if (!why && !map_of(s, store, block, &map))
-    why = "the launch cannot compute its base, sizes and strides";
-  bool reduces = op_is(s->c, store, OP_TILE_DESCRIPTOR_REDUCE);
-  const char *reduction = reduces && !why ? reduction_of(op_attr_str(store, "kind"), &map) : "";
-  if (!why && !reduction)
-    why = "TMA has no such atomic operation";
-  if (why) {
-    pass_remark(s->p, store, "descriptors", "%s without TMA: %s", reduces ? "combined" : "stored",
-                why);
-    return;
-  }
-  s->other_bytes += block_bytes(s, block);
-  struct builder b = builder_before(s->c, store);
-  build_map_store(&b, module_map_add(s->c, mlirModuleGetOperation(s->p->module), &map),
-                  matrix_of(s, &b, x.value), x.of.rank, x.offsets, reduction);
-  op_erase(store);
-}
-
-static unsigned line_of(struct state *s, MlirOperation op) {
+static unsigned line_of(struct map_uses *s, MlirOperation op) {
   struct span at = op_span(s->c, op);
   return at.source ? source_line_col(at.source, at.begin).line : 0;
 }
 
 // Why none of the loads was chosen.
-static const char *why_none(struct state *s) {
+static const char *why_none(struct map_uses *s) {
   if (s->loads.len == 0)
     return "the kernel loads no blocks of tensor descriptors";
   if (mlirOperationIsNull(s->refused))
@@ -486,7 +297,7 @@ static const char *why_none(struct state *s) {
 }
 
 // Why the kernel has no producer; NULL: it has one.
-static const char *choose_loads(struct state *s) {
+static const char *choose_loads(struct map_uses *s) {
   if (warps_refused(s->p))
     return warps_refused(s->p);
   if (!s->p->target->has_tma)
@@ -506,7 +317,7 @@ static const char *choose_loads(struct state *s) {
 }
 
 enum pass_result pass_use_tensor_maps(struct pass_context *p) {
-  struct state s = {.p = p, .c = p->c, .kernel = module_kernel(p->c, p->module)};
+  struct map_uses s = {.p = p, .c = p->c, .kernel = module_kernel(p->c, p->module)};
   if (mlirOperationIsNull(s.kernel))
     return PASS_UNCHANGED;
   s.axis = axis_analyse(p->c, mlirModuleGetOperation(p->module), p->scratch);
@@ -521,6 +332,6 @@ enum pass_result pass_use_tensor_maps(struct pass_context *p) {
   for (size_t i = 0; i < s.chosen.len; i++)
     rewrite(&s, &s.chosen.at[i]);
   for (size_t i = 0; i < s.stores.len; i++)
-    rewrite_store(&s, s.stores.at[i]);
+    map_rewrite_store(&s, s.stores.at[i]);
   return PASS_CHANGED;
 }
