@@ -51,6 +51,8 @@ typedef float (*float_2)(float, float);
 typedef double (*double_2)(double, double);
 typedef float (*float_3)(float, float, float);
 typedef double (*double_3)(double, double, double);
+typedef float (*float_scaled)(float, int);
+typedef double (*double_scaled)(double, int);
 typedef float (*narrow)(double);
 typedef void *(*copy)(void *, const void *, size_t);
 typedef void *(*set)(void *, int, size_t);
@@ -58,6 +60,7 @@ typedef void *(*set)(void *, int, size_t);
 #define SYMBOLS(X)                                                                                 \
   MATH(X, exp, float_1, double_1)                                                                  \
   MATH(X, exp2, float_1, double_1)                                                                 \
+  MATH(X, ldexp, float_scaled, double_scaled) /* LLVM: exp2 of an integer */                       \
   MATH(X, expm1, float_1, double_1)                                                                \
   MATH(X, log, float_1, double_1)                                                                  \
   MATH(X, log2, float_1, double_1)                                                                 \

@@ -149,11 +149,16 @@ static bool is_in_range(const struct arg *a) {
   return a->kind != ARG_INT || !expr_is_const(a->number, &n) || (n >= -most && n <= most);
 }
 
+// PyTorch writes a slice without an end with the largest integer.
+static bool is_to_the_end(const struct parameter *p, const struct arg *a) {
+  return str_is(p->name, "end") && a->kind == ARG_INT && expr_is(a->number, INT64_MAX);
+}
+
 static bool check_integers(struct graph *g, const struct operator_row *row, const struct node *n) {
   size_t count;
   const struct parameter *p = operator_parameters(row->id, &count);
   for (size_t i = 0; i < count; i++)
-    if (p[i].type == 'i' && !is_in_range(&n->args[i])) {
+    if (p[i].type == 'i' && !is_to_the_end(&p[i], &n->args[i]) && !is_in_range(&n->args[i])) {
       diag_error(g->diag, n->span, E1004, "`%s`: `%.*s` is larger than any tensor", row->name,
                  STR_ARG(p[i].name));
       return false;

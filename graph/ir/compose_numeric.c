@@ -117,15 +117,38 @@ void compose_log_ndtr(struct build *b, struct node *n) {
 
 // ---- distances ----
 
-// x1[.., p, m] x2[.., r, m] p: the norm of each difference, [.., p, r]
-void compose_cdist(struct build *b, struct node *n) {
+// x1[.., p, m] x2[.., r, m]: the norm of each difference, [.., p, r]
+static void distances(struct build *b, struct node *n, struct arg norm) {
   if (X->rank < 2 || Y->rank < 2) {
     compose_error(b, n, E1004, "operands of %u and %u dimensions; each needs 2", X->rank, Y->rank);
     return;
   }
   struct value *far =
       build_sub(b, build_unsqueeze(b, X, X->rank - 1), build_unsqueeze(b, Y, Y->rank - 2));
-  n->results[0] = BUILD(b, OP_VECTOR_NORM, TENSOR(far), A(2), arg_int(b->g, -1));
+  n->results[0] = BUILD(b, OP_VECTOR_NORM, TENSOR(far), norm, arg_int(b->g, -1));
+}
+
+void compose_cdist(struct build *b, struct node *n) { distances(b, n, A(2)); }
+void compose_euclidean_dist(struct build *b, struct node *n) { distances(b, n, ARG_F(2)); }
+
+// self p dim maxnorm: each part along `dim` is scaled to that norm if its own is larger.
+void compose_renorm(struct build *b, struct node *n) {
+  struct value *x = build_up(b, X);
+  uint32_t dim = compose_dim(b, n, 2, X->rank);
+  struct dims others = {0};
+  for (uint32_t d = 0; d < X->rank; d++)
+    if (d != dim)
+      others.at[others.count++] = d;
+  if (X->rank < 2) {
+    compose_error(b, n, E1004, "a tensor of %u dimensions; it needs 2", X->rank);
+    return;
+  }
+  double most = node_real(n, 3);
+  struct value *norm = BUILD(b, OP_VECTOR_NORM, TENSOR(x), A(1), dims_arg(b, &others), ARG_B(true));
+  struct value *by =
+      norm ? build_div(b, build_number(b, most, norm->dtype), compose_more(b, norm, 1e-7)) : NULL;
+  by = build_where_else(b, build_real(b, OP_GT_TENSOR, norm, most), by, 1);
+  n->results[0] = build_convert(b, build_mul(b, x, by), X->dtype);
 }
 
 // ---- diagonals and positions ----

@@ -172,7 +172,8 @@ void compose_xlogy(struct build *b, struct node *n) {
   if (!Y)
     y = ARG_V(build_number(b, node_real(n, 1), X->dtype));
   struct value *x = X ? X : build_number(b, node_real(n, 0), Y->dtype);
-  struct value *product = build_mul(b, x, build_unop(b, OP_LOG, real(b, y.value)));
+  struct value *product =
+      build_mul(b, x, build_unop(b, operator_row(n->op)->part, real(b, y.value)));
   struct value *zero = build_int(b, OP_EQ_TENSOR, x, 0);
   struct value *none =
       build_binop(b, OP_LOGICAL_AND, zero, build_unop(b, OP_LOGICAL_NOT, is_nan(b, y.value)));

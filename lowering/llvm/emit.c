@@ -193,11 +193,12 @@ static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, 
 // Symbols that kernels must not define: symbols of generated code (the mathematical functions also
 // with an `f` behind), and PTX's own names.
 static const char *const reserved[] = {
-    "WARP_SZ", "_",       "__assertfail", "acos", "asin",           "atan",  "atan2",  "ceil",
-    "cos",     "cosh",    "erf",          "exp",  "exp2",           "expm1", "floor",  "fma",
-    "fmax",    "fmin",    "fmod",         "log",  "global_smem",    "log10", "log1p",  "log2",
-    "memcpy",  "memmove", "memset",       "pow",  "nearbyint",      "rint",  "round",  "sin",
-    "sinh",    "sqrt",    "tan",          "tanh", "tile_remainder", "trunc", "vprintf"};
+    "WARP_SZ", "_",         "__assertfail",   "acos",  "asin",   "atan",    "atan2",
+    "ceil",    "cos",       "cosh",           "erf",   "exp",    "exp2",    "expm1",
+    "floor",   "fma",       "fmax",           "fmin",  "fmod",   "log",     "global_smem",
+    "ldexp",   "log10",     "log1p",          "log2",  "memcpy", "memmove", "memset",
+    "pow",     "nearbyint", "rint",           "round", "sin",    "sinh",    "sqrt",
+    "tan",     "tanh",      "tile_remainder", "trunc", "vprintf"};
 
 static bool is_reserved(struct str name) {
   for (size_t i = 0; i < COUNT_OF(reserved); i++) {
