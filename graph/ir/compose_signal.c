@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Composed windows of signals (Harris, "On the use of windows for harmonic analysis with the
-// discrete Fourier transform", 1978), as torch.hann_window and its kind; grids of affine maps.
+// discrete Fourier transform", 1978), as torch.hann_window and its kind; transforms of parts of
+// signals; grids of affine maps.
+#include "graph/ir/complex.h"
 #include "graph/ir/compose.h"
 
 #include <math.h>
@@ -147,4 +149,44 @@ void compose_affine_grid(struct build *b, struct node *n) {
   }
   n->results[0] = build_convert(
       b, BUILD(b, OP_STACK, arg_values(b->g, k, result), arg_int(b->g, -1)), X->dtype);
+}
+
+// ---- short transforms ----
+
+// The window in the middle of n_fft elements.
+static struct value *centred(struct build *b, struct value *window, int64_t n_fft) {
+  int64_t have;
+  if (!expr_is_const(window->shape[0], &have) || have >= n_fft)
+    return window;
+  int64_t before = (n_fft - have) / 2;
+  return BUILD(b, OP_CONSTANT_PAD_ND, TENSOR(window),
+               arg_ints(b->g, 2, (int64_t[]){before, n_fft - have - before}), ARG_F(0));
+}
+
+// self n_fft hop_length win_length window normalized onesided return_complex: the transforms of
+// overlapping parts, [.., frequency, part]
+void compose_stft(struct build *b, struct node *n) {
+  int64_t n_fft = node_int(n, 1);
+  int64_t hop = node_is_none(n, 2) ? n_fft / 4 : node_int(n, 2);
+  struct value *window = node_value(n, 4);
+  if (X->rank < 1 || X->rank > 2 || n_fft < 1 || hop < 1 || (window && window->rank != 1)) {
+    compose_error(b, n, E1004,
+                  "a signal of 1 or 2 dimensions, n_fft, hop_length and a window of 1");
+    return;
+  }
+  if (!window && !node_is_none(n, 3) && node_int(n, 3) != n_fft) {
+    const struct expr *length = node_expr(n, 3);
+    window = build_full(b, 1, &length, 1, X->dtype);
+  }
+  uint32_t parts = X->rank - 1;
+  struct value *v = BUILD(b, OP_UNFOLD, TENSOR(X), arg_int(b->g, parts), arg_int(b->g, n_fft),
+                          arg_int(b->g, hop));
+  if (window)
+    v = build_mul(b, v, centred(b, window, n_fft));
+  struct dims last = dims_one(X->rank);
+  v = BUILD(b, OP_FFT_R2C, TENSOR(v), dims_arg(b, &last), arg_int(b->g, node_truth(n, 5)),
+            ARG_B(node_is_none(n, 6) || node_truth(n, 6)));
+  v = build_swap(b, complex_pairs(b, v), parts, X->rank);
+  bool is_complex = !node_is_none(n, 7) && node_truth(n, 7);
+  n->results[0] = is_complex ? complex_of_pairs(b, v) : v;
 }
