@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Appends numbers to names that are taken.
 #include "graph/ir/unique_name.h"
 
 void unique_name_take(struct arena *a, struct unique_names *names, const char *name) {

@@ -466,7 +466,7 @@ const struct bomb graph_bombs[] = {
     {"integers.py", integers, 3000, TILE, ""},
     {"sines-100000.py", sines, 100000, TILE, ""},
     {"selects-5000.py", selects, 5000, TILE, ""},
-    {"products-100000.py", products, 100000, TILE, ""},
+    {"products-50000.py", products, 50000, TILE, ""},
     {"slices-added-30000.py", slices_added, 30000, TILE, ""},
     {"dense-blocks-15000.py", dense_blocks, 15000, TILE, ""},
     {"row-sums-8000.py", row_sums, 8000, TILE, ""},
