@@ -72,13 +72,21 @@ bool group_makes(const struct group *g, const struct buffer *b) {
   return false;
 }
 
-bool group_stores(struct fuser *f, const struct group *g, const struct buffer *b) {
-  if (b->role != BUFFER_TEMP)
-    return true;
-  uint32_t inside = 0;
-  for (size_t i = 0; i < g->members.len; i++)
-    inside += stage_loads(f, g->members.at[i]->stage, b);
-  return inside < f->uses[b->id].loads;
+uint32_t group_loads(const struct group *g, const struct buffer *b) {
+  const struct member *last = NULL; // accesses of a member follow each other
+  uint32_t count = 0;
+  for (size_t i = 0; i < g->accesses.len; i++) {
+    const struct access *a = &g->accesses.at[i];
+    if (a->is_store || a->buffer != b || a->member == last)
+      continue;
+    last = a->member;
+    count++;
+  }
+  return count;
+}
+
+bool group_stores(const struct fuser *f, const struct group *g, const struct buffer *b) {
+  return b->role != BUFFER_TEMP || group_loads(g, b) < f->uses[b->id].loads;
 }
 
 // The region's reads, writes, minimal traffic and operations.

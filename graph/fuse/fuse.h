@@ -40,6 +40,7 @@ struct access {
   struct buffer *buffer;
   const struct expr *offset;
   struct member *member;
+  int64_t bytes; // for likely sizes; 0: not computed yet
   bool is_store;
 };
 
@@ -91,7 +92,6 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
 typedef void (*scalar_expr_fn)(void *user, const struct scalar *node);
 // Calls fn once for each distinct node of the stage's expression trees, also in loaded indices.
 void stage_scalar_exprs(struct fuser *f, const struct stage *s, scalar_expr_fn fn, void *user);
-bool stage_loads(struct fuser *f, const struct stage *s, const struct buffer *b);
 // Does e depend on the axis, also through loaded indices?
 bool offset_has_axis(struct fuser *f, const struct expr *e, const struct expr *axis);
 // The coefficient of the axis in e, 0 if absent; NULL if e is not linear in it.
@@ -132,8 +132,9 @@ struct piece {
 struct side {
   struct group *g;
   bool is_candidate;
-  const struct expr **value;  // of each loop dimension, in terms of pieces
-  VEC(struct piece *) pieces; // in the order of loop dimensions
+  const struct expr **value;   // of each loop dimension, in terms of pieces
+  VEC(struct piece *) pieces;  // in the order of loop dimensions
+  const struct expr **offsets; // of the accesses, as side_offset gives them; NULL: not computed yet
 };
 
 // Matches pieces of both by the offsets of buffers that both access, then by their order. The
@@ -159,8 +160,10 @@ static const char read_many_times[] =
 static inline bool is_rows(enum region_kind k) {
   return k == REGION_ROWS || k == REGION_ROW_COLUMN;
 }
-// Aligns candidate and anchor and gives the candidate's stages their axes (graph/fuse/nesting.c).
-// False with j->reason.
+// Can a kernel have both, by their kinds and sizes? False with j->reason.
+bool candidate_fits(struct fuser *f, struct join *j);
+// Aligns candidate and anchor, which fit, and gives the candidate's stages their axes
+// (graph/fuse/nesting.c). False with j->reason.
 bool candidate_align(struct fuser *f, struct join *j);
 // False with ret->reason.
 bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct join *ret);
@@ -193,8 +196,10 @@ void groups_fuse(struct fuser *f);
 const struct expr *access_bytes(struct fuser *f, const struct group *g, const struct access *a);
 // Does the group itself produce b where it loads it?
 bool group_makes(const struct group *g, const struct buffer *b);
+// The number of members that load b.
+uint32_t group_loads(const struct group *g, const struct buffer *b);
 // Is b, which it writes, read by other groups?
-bool group_stores(struct fuser *f, const struct group *g, const struct buffer *b);
+bool group_stores(const struct fuser *f, const struct group *g, const struct buffer *b);
 void region_count(struct fuser *f, const struct group *g, struct region *r);
 const char *region_name(struct fuser *f, const struct group *g);
 

@@ -47,14 +47,26 @@ struct totals {
   bool passes;
 };
 
-static int64_t bytes_hint(struct fuser *f, const struct group *g, const struct access *a) {
-  return expr_hint(access_bytes(f, g, a));
+static int64_t bytes_hint(struct fuser *f, const struct group *g, struct access *a) {
+  if (!a->bytes)
+    a->bytes = expr_hint(access_bytes(f, g, a));
+  return a->bytes;
+}
+
+// The access's offset in terms of the anchor's pieces.
+static const struct expr *offset_of(struct fuser *f, struct side *s, const struct access *a) {
+  size_t i = (size_t)(a - s->g->accesses.at);
+  if (!s->offsets)
+    s->offsets = arena_array(f->trials, const struct expr *, s->g->accesses.len);
+  if (!s->offsets[i])
+    s->offsets[i] = side_offset(f, s, a->offset);
+  return s->offsets[i];
 }
 
 // An input that is overwritten after it was read: maps load everything before they store.
-static bool check_overwrite(struct fuser *f, struct join *j, const struct side *writer,
-                            const struct access *store, const struct side *reader,
-                            const struct access *load, struct totals *t) {
+static bool check_overwrite(struct fuser *f, struct join *j, struct side *writer,
+                            struct access *store, struct side *reader, struct access *load,
+                            struct totals *t) {
   j->reason = "one overwrites what the other reads";
   if (j->kind != REGION_MAP || j->anchor->kind != REGION_MAP || j->candidate->kind != REGION_MAP)
     return false;
@@ -62,13 +74,12 @@ static bool check_overwrite(struct fuser *f, struct join *j, const struct side *
     return true;
   t->saved += bytes_hint(f, reader->g, load);
   return load->member->stage->id < store->member->stage->id &&
-         side_offset(f, writer, store->offset) == side_offset(f, reader, load->offset);
+         offset_of(f, writer, store) == offset_of(f, reader, load);
 }
 
 // The store of a buffer and its load, in one group or in two.
-static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
-                       const struct access *store, const struct side *to, const struct access *load,
-                       struct totals *t) {
+static bool check_pass(struct fuser *f, struct join *j, struct side *from, struct access *store,
+                       struct side *to, struct access *load, struct totals *t) {
   if (!can_pass(store->member->stage, new_level(j, from->g, store->member), load->member->stage,
                 new_level(j, to->g, load->member)) ||
       (runs_once(j, from->g, store->member) && !runs_once(j, to->g, load->member))) {
@@ -84,7 +95,7 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
     j->reason = "the buffer between them is written more than once";
     return false;
   }
-  if (side_offset(f, from, store->offset) != side_offset(f, to, load->offset)) {
+  if (offset_of(f, from, store) != offset_of(f, to, load)) {
     j->reason = "the result of one is read at other offsets than it is written";
     return false;
   }
@@ -93,9 +104,8 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
   return true;
 }
 
-static bool check_pair(struct fuser *f, struct join *j, const struct side *s,
-                       const struct access *a, const struct side *t, const struct access *b,
-                       struct totals *sum) {
+static bool check_pair(struct fuser *f, struct join *j, struct side *s, struct access *a,
+                       struct side *t, struct access *b, struct totals *sum) {
   if (a->buffer != b->buffer) {
     j->reason = "one reads a concatenation of which the other writes a part";
     return !(a->is_store || b->is_store) || !buffers_overlap(a->buffer, b->buffer);
@@ -111,7 +121,7 @@ static bool check_pair(struct fuser *f, struct join *j, const struct side *s,
     return check_pass(f, j, s, a, t, b, sum);
   if (b->is_store)
     return check_pass(f, j, t, b, s, a, sum);
-  if (s != t && side_offset(f, s, a->offset) == side_offset(f, t, b->offset)) {
+  if (s != t && offset_of(f, s, a) == offset_of(f, t, b)) {
     int64_t x = bytes_hint(f, s->g, a), y = bytes_hint(f, t->g, b);
     sum->saved += x < y ? x : y;
   }
@@ -119,27 +129,22 @@ static bool check_pair(struct fuser *f, struct join *j, const struct side *s,
 }
 
 // Removes dead stores.
-static void count_stores(struct fuser *f, const struct group *a, const struct group *b,
+static void count_stores(struct fuser *f, struct group *a, const struct group *b,
                          struct totals *t) {
   for (size_t i = 0; i < a->accesses.len; i++) {
-    const struct access *s = &a->accesses.at[i];
+    struct access *s = &a->accesses.at[i];
     if (!s->is_store || s->buffer->role != BUFFER_TEMP || !group_stores(f, a, s->buffer))
       continue;
-    uint32_t loads = 0;
-    for (size_t k = 0; k < a->members.len; k++)
-      loads += stage_loads(f, a->members.at[k]->stage, s->buffer);
-    for (size_t k = 0; k < b->members.len; k++)
-      loads += stage_loads(f, b->members.at[k]->stage, s->buffer);
-    if (loads == f->uses[s->buffer->id].loads)
+    if (group_loads(a, s->buffer) + group_loads(b, s->buffer) == f->uses[s->buffer->id].loads)
       t->saved += bytes_hint(f, a, s);
   }
 }
 
 static bool check_accesses(struct fuser *f, struct join *j, struct totals *t) {
-  const struct side *h = &j->anchor_side, *g = &j->candidate_side;
+  struct side *h = &j->anchor_side, *g = &j->candidate_side;
   size_t m = h->g->accesses.len, n = g->g->accesses.len;
   for (size_t i = 0; i < n; i++) {
-    const struct access *a = &g->g->accesses.at[i];
+    struct access *a = &g->g->accesses.at[i];
     for (size_t k = 0; k < m; k++)
       if (!check_pair(f, j, g, a, h, &h->g->accesses.at[k], t))
         return false;
@@ -205,12 +210,13 @@ static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t)
 static bool try_as(struct fuser *f, struct group *anchor, struct group *candidate, struct join *j) {
   *j = (struct join){.anchor = anchor, .candidate = candidate};
   struct totals t = {0};
-  if (!candidate_align(f, j) || !check_accesses(f, j, &t))
+  if (!candidate_fits(f, j) || !is_within_bounds(f, j) || !candidate_align(f, j) ||
+      !check_accesses(f, j, &t))
     return false;
   count_stores(f, anchor, candidate, &t);
   count_stores(f, candidate, anchor, &t);
   j->saved = t.saved;
-  return is_worth_it(f, j, &t) && is_within_bounds(f, j);
+  return is_worth_it(f, j, &t);
 }
 
 static unsigned strength(enum region_kind k) {

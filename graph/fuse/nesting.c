@@ -228,7 +228,7 @@ static bool is_in_order(const struct join *j) {
   return true;
 }
 
-bool candidate_align(struct fuser *f, struct join *j) {
+bool candidate_fits(struct fuser *f, struct join *j) {
   j->never = true;
   if (!kinds_fit(j))
     return false;
@@ -236,6 +236,10 @@ bool candidate_align(struct fuser *f, struct join *j) {
   if (!sizes_fit(f, j->anchor, j->candidate))
     return false;
   j->never = false;
+  return true;
+}
+
+bool candidate_align(struct fuser *f, struct join *j) {
   j->anchor_side.g = j->anchor;
   j->candidate_side.g = j->candidate;
   groups_align(f, &j->anchor_side, &j->candidate_side);

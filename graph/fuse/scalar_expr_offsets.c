@@ -77,22 +77,6 @@ void stage_scalar_exprs(struct fuser *f, const struct stage *s, scalar_expr_fn f
     walk_scalar_expr(&w, s->call->operands[i]);
 }
 
-struct load_of {
-  const struct buffer *buffer;
-  bool found;
-};
-
-static void look_for_load(void *user, const struct scalar *v) {
-  struct load_of *l = user;
-  l->found |= v->kind == SCALAR_LOAD && v->buffer == l->buffer;
-}
-
-bool stage_loads(struct fuser *f, const struct stage *s, const struct buffer *b) {
-  struct load_of l = {.buffer = b};
-  stage_scalar_exprs(f, s, look_for_load, &l);
-  return l.found;
-}
-
 // ---- offsets ----
 
 bool offset_has_axis(struct fuser *f, const struct expr *e, const struct expr *axis) {

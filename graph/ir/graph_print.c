@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints graphs in PyTorch's format with strides: `x = None` after the last use, results of tuples
 // by subscript, without arguments that equal their defaults.
-#include "base/map.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/fx_names.h"
 #include "graph/ir/graph_operators.h"
+#include "graph/ir/unique_name.h"
 
 #include <inttypes.h>
 
@@ -32,7 +32,7 @@ struct printer {
   const struct graph *g;
   struct strbuf *out;
   struct arena *arena;
-  struct map taken;
+  struct unique_names taken;
   const char **names;  // by value id
   const char **tuples; // by index of the node; NULL: one result
   uint32_t *uses;      // by value id
@@ -42,13 +42,8 @@ struct printer {
   VEC(const char *) subgraph_names;
 };
 
-// `wanted`, with a number appended if it is taken.
-static const char *unique_name(struct printer *p, const char *wanted) {
-  const char *name = wanted && *wanted ? wanted : "value";
-  for (unsigned k = 1; map_get(&p->taken, str_from(name)); k++)
-    name = arena_printf(p->arena, "%s_%u", wanted && *wanted ? wanted : "value", k);
-  map_put(p->arena, &p->taken, str_from(name), p);
-  return name;
+static const char *take_name(struct printer *p, const char *wanted) {
+  return unique_name(p->arena, &p->taken, wanted && *wanted ? wanted : "value");
 }
 
 static const char *subgraph_name(struct printer *p, const struct graph *g) {
@@ -67,7 +62,7 @@ static void name_subgraphs(struct printer *p, const struct arg *a) {
     if (p->subgraphs.at[i] == a->graph)
       return;
   vec_push(p->arena, &p->subgraphs, a->graph);
-  vec_push(p->arena, &p->subgraph_names, unique_name(p, a->graph->name));
+  vec_push(p->arena, &p->subgraph_names, take_name(p, a->graph->name));
 }
 
 static void choose_names(struct printer *p) {
@@ -75,16 +70,16 @@ static void choose_names(struct printer *p) {
   p->names = arena_array(p->arena, const char *, g->value_count);
   p->tuples = arena_array(p->arena, const char *, g->nodes.len);
   for (size_t i = 0; i < g->symbols.len; i++)
-    map_put(p->arena, &p->taken, str_from(g->symbols.at[i]->symbol->name), p);
+    unique_name_take(p->arena, &p->taken, g->symbols.at[i]->symbol->name);
   for (size_t i = 0; i < g->inputs.len; i++)
-    p->names[g->inputs.at[i]->id] = unique_name(p, g->inputs.at[i]->name);
+    p->names[g->inputs.at[i]->id] = take_name(p, g->inputs.at[i]->name);
   for (size_t i = 0; i < g->nodes.len; i++) {
     const struct node *n = g->nodes.at[i];
     if (operator_row(n->op)->results != 1)
-      p->tuples[i] = unique_name(p, n->name);
+      p->tuples[i] = take_name(p, n->name);
     for (uint32_t k = 0; k < n->result_count; k++)
       if (n->results[k])
-        p->names[n->results[k]->id] = unique_name(p, n->results[k]->name);
+        p->names[n->results[k]->id] = take_name(p, n->results[k]->name);
     for (uint32_t k = 0; k < n->arg_count; k++)
       name_subgraphs(p, &n->args[k]);
   }
@@ -281,7 +276,7 @@ static void print_node(struct printer *p, size_t at) {
 
 static void print_mutation(struct printer *p, size_t i) {
   const struct mutation *m = &p->g->mutations.at[i];
-  const char *name = unique_name(p, "copy_");
+  const char *name = take_name(p, "copy_");
   size_t at = p->g->nodes.len + i;
   bool has_killed = false;
   strbuf_printf(p->out, "        %s: ", name);

@@ -41,9 +41,7 @@ struct buffer *loops_buffer(struct builder *b, enum buffer_role role, uint32_t i
       strbuf_putc(&text, 'v');
     strbuf_putc(&text, letter || digit ? *c : '_');
   }
-  char *unique = arena_strdup(b->arena, strbuf_cstr(&text));
-  for (unsigned i = 1; map_get(&b->names, str_from(unique)); i++)
-    unique = arena_printf(b->arena, "%s_%u", strbuf_cstr(&text), i);
+  const char *unique = unique_name(b->arena, &b->names, arena_strdup(b->arena, strbuf_cstr(&text)));
   strbuf_finish(&text);
   struct buffer *buffer = arena_new(b->arena, struct buffer);
   *buffer = (struct buffer){.id = (uint32_t)b->l->buffers.len,
@@ -54,7 +52,6 @@ struct buffer *loops_buffer(struct builder *b, enum buffer_role role, uint32_t i
                             .numel = numel,
                             .value = v,
                             .home = buffer};
-  map_put(b->arena, &b->names, str_from(unique), buffer);
   vec_push(b->arena, &b->l->buffers, buffer);
   return buffer;
 }

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "graph/ir/graph_operators.h"
+#include "graph/ir/unique_name.h"
 #include "graph/loops/loops.h"
 
 enum { LOOPS_MAX_ORIGINS = 12, LOOPS_MAX_UNROLL = 8, LOOPS_MAX_PIECES = 8 };
@@ -58,7 +59,7 @@ struct builder {
   struct deferred **deferred;            // by value
   struct uses *uses;                     // by value
   struct map axes;                       // symbols by kind, position and extent
-  struct map names;                      // of buffers
+  struct unique_names names;             // of buffers
   struct buffer **inputs, **outputs;     // outputs: NULL until one is written
   struct concatenation **concatenations; // by value
 };

@@ -10,33 +10,47 @@ static bool shows_operand(const struct node *n) {
   return c == CLASS_VIEW || c == CLASS_MUTATE;
 }
 
-// The base of a view; itself if it is none.
-static const struct value *storage_of(const struct value *v) {
-  while (v->def && shows_operand(v->def))
-    v = node_value(v->def, 0);
-  return v;
+// By value id: the base of a view; of other results themselves; of inputs NULL.
+static const struct value **storages(const struct graph *g, struct arena *a) {
+  const struct value **of = arena_array(a, const struct value *, g->value_count + 1);
+  for (size_t i = 0; i < g->nodes.len; i++) {
+    const struct node *n = g->nodes.at[i];
+    const struct value *base = shows_operand(n) ? node_value(n, 0) : NULL;
+    if (base && of[base->id])
+      base = of[base->id];
+    for (uint32_t j = 0; j < n->result_count; j++)
+      if (n->results[j])
+        of[n->results[j]->id] = base ? base : n->results[j];
+  }
+  return of;
 }
 
-static void keep_until(size_t *last, const struct value *v, size_t node) {
-  if (v)
-    last[storage_of(v)->id] = node;
+struct last_uses {
+  const struct value **storage; // by value id
+  size_t *node;                 // by value id: the last one that uses it
+};
+
+static void keep_until(struct last_uses *l, const struct value *v, size_t node) {
+  const struct value *storage = v ? l->storage[v->id] : NULL;
+  if (storage)
+    l->node[storage->id] = node;
 }
 
-static void keep_arg(size_t *last, const struct arg *a, size_t node) {
+static void keep_arg(struct last_uses *l, const struct arg *a, size_t node) {
   if (a->kind == ARG_VALUE)
-    keep_until(last, a->value, node);
+    keep_until(l, a->value, node);
   for (size_t i = 0; a->kind == ARG_LIST && i < a->list.count; i++)
-    keep_arg(last, &a->list.at[i], node);
+    keep_arg(l, &a->list.at[i], node);
 }
 
 static size_t *last_uses(const struct graph *g, struct arena *a) {
-  size_t *last = arena_array(a, size_t, g->value_count + 1);
+  struct last_uses l = {storages(g, a), arena_array(a, size_t, g->value_count + 1)};
   for (size_t i = 0; i < g->nodes.len; i++)
     for (uint32_t j = 0; j < g->nodes.at[i]->arg_count; j++)
-      keep_arg(last, &g->nodes.at[i]->args[j], i);
+      keep_arg(&l, &g->nodes.at[i]->args[j], i);
   for (size_t i = 0; i < g->outputs.len; i++)
-    keep_until(last, g->outputs.at[i], SIZE_MAX);
-  return last;
+    keep_until(&l, g->outputs.at[i], SIZE_MAX);
+  return l.node;
 }
 
 int64_t memory_eager_peak(const struct graph *g, struct arena *a) {

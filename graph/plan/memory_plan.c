@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory planning: one arena for all temporaries; buffers with disjoint lifetimes may share memory.
 // Constant sizes are allocated one by one in the smallest gap that is free for their lifetime (best
-// fit), in several orders, of which the best is used. A buffer of symbolic size gets a slot that is
+// fit), in several orders, of which the best is used; very many in one pass over time
+// (graph/plan/memory_sweep.c). A buffer of symbolic size gets a slot that is
 // free for its lifetime and at least as large for all sizes, or a new slot at the end.
 #include "graph/plan/memory_plan.h"
 
@@ -10,7 +11,7 @@
 
 // ---- constant sizes ----
 
-enum { MANY = 2048 }; // storages; above, one order is tried
+enum { MANY = 2048, VERY_MANY = 8192 }; // storages; above, one order is tried, or one pass made
 
 typedef int (*compare_fn)(const void *a, const void *b);
 
@@ -91,6 +92,10 @@ int64_t memory_place(struct arena *a, const struct lives *l) {
               **placed = arena_array(a, struct life *, l->count + 1);
   size_t n = find_storages(l, order), best = 0, last = n > MANY ? 0 : COUNT_OF(orders) - 1;
   int64_t least = INT64_MAX, end = 0;
+  if (n > VERY_MANY) {
+    qsort(order, n, sizeof *order, by_time);
+    return memory_sweep(a, order, n);
+  }
   for (size_t i = 0; i <= last; i++) {
     qsort(order, n, sizeof *order, orders[i]);
     end = place_in_order(order, n, placed);

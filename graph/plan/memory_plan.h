@@ -45,6 +45,10 @@ void memory_plan(struct program *p);
 // Allocates the storages for likely sizes; returns the end of the last one.
 int64_t memory_place(struct arena *a, const struct lives *l);
 
+// ---- graph/plan/memory_sweep.c ----
+// The same in steps proportional to their number, for `n` storages by first launch.
+int64_t memory_sweep(struct arena *a, struct life **order, size_t n);
+
 // ---- graph/plan/launch_order.c ----
 // Orders the launches to save memory; keeps the current order if no other saves enough.
 void program_order_launches(struct program *p);

@@ -27,7 +27,14 @@ struct region_parts {
 struct region_parts region_parts_of(struct program *p, const struct region *r);
 
 // ---- kernels ----
-enum kernel_kind { KERNEL_MAP, KERNEL_ROWS, KERNEL_SCAN, KERNEL_PRODUCT, KERNEL_ATTENTION, KERNEL_CALL };
+enum kernel_kind {
+  KERNEL_MAP,
+  KERNEL_ROWS,
+  KERNEL_SCAN,
+  KERNEL_PRODUCT,
+  KERNEL_ATTENTION,
+  KERNEL_CALL
+};
 
 // A load or a store, in program order.
 struct kernel_access {
@@ -43,7 +50,8 @@ struct kernel_plan {
   VEC(struct kernel_constant) constants;
   const struct expr *grid[3]; // expressions of sizes and the constants' symbols; NULL: 1
   unsigned num_warps, num_stages;
-  bool is_alone; // as in struct graph_kernel
+  bool is_alone;    // as in struct graph_kernel
+  bool is_launched; // by plan_launch
   struct kernel_sums sums;
   const char *space;                // as in struct graph_kernel
   const struct expr *bytes, *flops; // NULL: the region's

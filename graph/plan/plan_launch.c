@@ -37,8 +37,8 @@ struct kernel_plan *plan_kernel(struct program *p, enum kernel_kind kind, const 
 }
 
 void plan_launch(struct program *p, struct kernel_plan *k) {
-  for (size_t i = 0; i < p->plans.len; i++)
-    assert(p->plans.at[i] != k);
+  assert(!k->is_launched);
+  k->is_launched = true;
   vec_push(p->arena, &p->plans, k);
 }
 
@@ -58,10 +58,8 @@ struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
   assert(numel && numel->lo >= 0);
   struct loops *l = p->regions->loops;
   struct buffer *b = arena_new(p->arena, struct buffer);
+  assert(!l->buffers.len || vec_last(&l->buffers)->id < l->buffers.len);
   b->id = (uint32_t)l->buffers.len;
-  for (size_t i = 0; i < l->buffers.len; i++)
-    if (l->buffers.at[i]->id >= b->id)
-      b->id = l->buffers.at[i]->id + 1;
   b->name = arena_printf(p->arena, "%s_%u", name, b->id);
   b->dtype = t;
   b->role = BUFFER_TEMP;

@@ -4,6 +4,7 @@
 //   [--target T]
 //   [--list]
 //     [--print]
+//   test-language cpu --export FOLDER [...]: kernels as files, for tests/same-code
 // Without families all are run; "shared" means those that use shared memory. Cases are
 // counted over all given families; --every K runs each K-th. The plan is empty without a
 // GPU.
@@ -49,6 +50,8 @@ static bool read_options(int argc, char **argv, struct options *o,
       o->match = argv[++i];
     else if (strcmp(a, "--case") == 0 && has_next)
       o->only = argv[++i];
+    else if (strcmp(a, "--export") == 0 && has_next)
+      o->export_to = argv[++i];
     else if (strcmp(a, "--target") == 0 && has_next)
       o->target = argv[++i];
     else if (a[0] != '-' && !o->device)
@@ -69,7 +72,7 @@ int main(int argc, char **argv) {
   if (!read_options(argc, argv, &s.o, wanted)) {
     fprintf(stderr,
             "usage: %s cpu|cuda|simulate:TARGET [FAMILY...|shared] [--every K] [--match TEXT] "
-            "[--case NAME] [--target T] [--list] [--print]\n",
+            "[--case NAME] [--target T] [--export FOLDER] [--list] [--print]\n",
             argv[0]);
     return 2;
   }

@@ -60,7 +60,7 @@ int suite_close(struct suite *s) {
 
 // ---- selecting cases ----
 
-static uint64_t hash_of(const char *text) {
+uint64_t text_hash(const char *text) {
   uint64_t h = 1469598103934665603u;
   for (; *text; text++)
     h = (h ^ (unsigned char)*text) * 1099511628211u;
@@ -93,7 +93,7 @@ bool case_begin(struct suite *s, const char *fmt, ...) {
   s->warps = 4;
   s->stages = 3;
   s->array_count = s->arg_count = 0;
-  s->random = hash_of(s->name);
+  s->random = text_hash(s->name);
   s->is_failed = false;
   return true;
 }
@@ -237,6 +237,11 @@ static void check_bystanders(struct suite *s) {
 }
 
 bool case_run_grid(struct suite *s, tile_grid grid) {
+  if (s->o.export_to) {
+    if (!s->is_failed && !case_export(s, s->o.export_to))
+      case_fail(s, "could not be written to %s", s->o.export_to);
+    return false;
+  }
   if (!s->is_failed && (!open_kernel(s) || !launch(s, grid)))
     case_fail(s, "%s", tile_error_message());
   if (!s->is_failed)
@@ -274,6 +279,8 @@ void case_repeat(struct suite *s, tile_grid grid, unsigned times) {
 }
 
 void case_refuse(struct suite *s, const char *code) {
+  if (s->o.export_to)
+    return;
   bool is_open = open_kernel(s);
   tile_status status = is_open ? tile_kernel_prepare(s->kernel, s->args, s->arg_count) : TILE_OK;
   if (is_open && status == TILE_OK)

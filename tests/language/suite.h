@@ -32,13 +32,14 @@ struct array {
 };
 
 struct options {
-  const char *device; // "cpu", "cuda", "simulate:sm_80"
-  const char *target; // to compile for, or NULL: the device's own
-  const char *match;  // only cases whose name contains this
-  const char *only;   // only the case of this name
-  unsigned every;     // only each k-th case
-  unsigned repeats;   // of each launch, as far as the program does that
-  bool list, print;   // names only; print the kernel's text
+  const char *device;    // "cpu", "cuda", "simulate:sm_80"
+  const char *target;    // to compile for, or NULL: the device's own
+  const char *match;     // only cases whose name contains this
+  const char *only;      // only the case of this name
+  const char *export_to; // folder for kernels, which are then not run; NULL: none
+  unsigned every;        // only each k-th case
+  unsigned repeats;      // of each launch, as far as the program does that
+  bool list, print;      // names only; print the kernel's text
 };
 
 #define SUITE_ARRAYS 12
@@ -94,6 +95,9 @@ void case_repeat(struct suite *s, tile_grid grid, unsigned times);
 // The kernel must not compile, with this diagnostic.
 void case_refuse(struct suite *s, const char *code);
 
+// Writes the kernel, with the options that tilec needs, into a file in `folder`, which exists.
+bool case_export(struct suite *s, const char *folder);
+
 void case_fail(struct suite *s, const char *fmt, ...) PRINTF(2, 3); // the first one is shown
 // ulps 0: equal bits, including the sign of zero.
 void case_expect(struct suite *s, const struct array *a, size_t i, struct num want, double ulps,
@@ -112,6 +116,7 @@ enum draw {
   DRAW_UNIT,    // -1 .. 1, floating point
   DRAW_BOOL,
 };
+uint64_t text_hash(const char *text);
 uint64_t random_bits(struct suite *s);
 double random_unit(struct suite *s); // [0, 1)
 struct num draw_num(struct suite *s, enum dtype type, enum draw how);
@@ -156,8 +161,8 @@ extern const enum dtype number_types[12]; // all but int1 and 8-bit floating poi
   X(scan, true)                                                                                    \
   X(sort, true)                                                                                    \
   X(gather, true)                                                                                  \
-  X(descriptor, false) X(random, false) X(map, false) X(control, false) X(functions, false)        \
-      X(dot, true)
+  X(descriptor, false)                                                                             \
+  X(random, false) X(map, false) X(control, false) X(functions, false) X(dot, true)
 #define X(name, shared) void family_##name(struct suite *s);
 FAMILIES(X)
 #undef X

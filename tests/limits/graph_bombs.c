@@ -107,6 +107,51 @@ static void selects(FILE *f, int size) {
   fprintf(f, "        return (u%d,)\n", size);
 }
 
+// Sums that read one input at many offsets.
+static void slices_added(FILE *f, int size) {
+  head(f, "x: \"f32[64, 128]\"");
+  fputs("        v0: \"f32[64, 64]\" = " ATEN "slice.Tensor(x, 1, 0, 64)\n", f);
+  for (int i = 1; i <= size; i++)
+    fprintf(f,
+            "        p%d: \"f32[64, 64]\" = " ATEN "permute.default(v%d, [1, 0])\n"
+            "        s%d: \"f32[64, 64]\" = " ATEN "slice.Tensor(x, 1, %d, %d)\n"
+            "        v%d: \"f32[64, 64]\" = " ATEN "add.Tensor(p%d, s%d)\n",
+            i, i - 1, i, i % 64, i % 64 + 64, i, i, i);
+  fprintf(f, "        return (v%d,)\n", size);
+}
+
+// Blocks of 128 layers: each concatenates the results of all before it in its block.
+static void dense_blocks(FILE *f, int size) {
+  enum { LAYERS = 128 };
+  int first = 0;
+  head(f, "v0: \"f32[64, 8]\"");
+  for (int i = 1; i <= size; i++) {
+    int parts = i - first;
+    fprintf(f, "        c%d: \"f32[64, %d]\" = " ATEN "cat.default([v%d", i, 8 * parts, first);
+    for (int k = first + 1; k < i; k++)
+      fprintf(f, ", v%d", k);
+    fprintf(f,
+            "], 1)\n        s%d: \"f32[64, 1]\" = " ATEN "sum.dim_IntList(c%d, [1], True)\n"
+            "        v%d: \"f32[64, 8]\" = " ATEN "mul.Tensor(s%d, v0)\n",
+            i, i, i, i);
+    first = parts == LAYERS ? i : first;
+  }
+  fprintf(f, "        return (v%d,)\n", size);
+}
+
+static void row_sums(FILE *f, int size) {
+  head(f, "x: \"f32[16, 64]\"");
+  for (int i = 0; i < size; i++)
+    fprintf(f,
+            "        t%d: \"f32[16, 64]\" = " ATEN "mul.Tensor(x, %d.5)\n"
+            "        s%d: \"f32[16]\" = " ATEN "sum.dim_IntList(t%d, [1])\n",
+            i, i, i, i);
+  fputs("        return (s0", f);
+  for (int i = 1; i < size; i++)
+    fprintf(f, ", s%d", i);
+  fputs(",)\n", f);
+}
+
 static void wheres(FILE *f, int size) {
   head(f, "v0: \"f32[64]\", c: \"b8[64]\"");
   for (int i = 1; i <= size; i++)
@@ -421,7 +466,10 @@ const struct bomb graph_bombs[] = {
     {"integers.py", integers, 3000, TILE, ""},
     {"sines-100000.py", sines, 100000, TILE, ""},
     {"selects-5000.py", selects, 5000, TILE, ""},
-    {"products-20000.py", products, 20000, TILE, ""},
+    {"products-50000.py", products, 50000, TILE, ""},
+    {"slices-added-30000.py", slices_added, 30000, TILE, ""},
+    {"dense-blocks-15000.py", dense_blocks, 15000, TILE, ""},
+    {"row-sums-8000.py", row_sums, 8000, TILE, ""},
     {"recurrence-5000.py", recurrence, 5000, TILE, ""},
     {"layers-5000.py", layers, 5000, TILE, ""},
     {"fan-out-10000.py", fan_out, 10000, TILE, ""},

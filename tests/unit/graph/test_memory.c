@@ -240,6 +240,65 @@ START_TEST(what_is_wanted_last_is_made_last) {
 }
 END_TEST
 
+// ---- many storages ----
+
+enum { STORAGES = 20000 };
+
+static int by_offset(const void *a, const void *b) {
+  const struct life *l = *(struct life *const *)a, *r = *(struct life *const *)b;
+  return l->offset != r->offset ? (l->offset < r->offset ? -1 : 1)
+                                : (l->bytes > r->bytes) - (l->bytes < r->bytes);
+}
+
+static uint32_t draw(uint64_t *state, uint32_t below) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(*state >> 33) % below;
+}
+
+// No two storages have the same bytes at launch `at`; returns the number of live bytes.
+static int64_t check_at(const struct lives *l, size_t at, struct life **live) {
+  size_t count = 0;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < l->count; i++)
+    if (l->at[i]->first <= at && at <= l->at[i]->last)
+      live[count++] = l->at[i];
+  qsort(live, count, sizeof *live, by_offset);
+  for (size_t i = 0; i < count; i++) {
+    ck_assert(i == 0 || live[i - 1]->offset + live[i - 1]->bytes <= live[i]->offset);
+    bytes += live[i]->bytes;
+  }
+  return bytes;
+}
+
+// Storages of `sizes` sizes, most of them short-lived.
+static void check_many(uint32_t sizes, uint64_t seed) {
+  struct arena *a = arena_create();
+  struct lives l = {.count = STORAGES, .at = arena_array(a, struct life *, STORAGES)};
+  struct life **live = arena_array(a, struct life *, STORAGES);
+  for (size_t i = 0; i < STORAGES; i++) {
+    struct life *one = l.at[i] = arena_new(a, struct life);
+    one->storage = one;
+    one->first = i;
+    one->last = i + draw(&seed, draw(&seed, 8) ? 20 : 2000);
+    one->bytes = MEMORY_ALIGNMENT * (1 + (int64_t)draw(&seed, sizes) * draw(&seed, 100));
+  }
+  int64_t end = memory_place(a, &l), peak = 0;
+  for (size_t at = 0; at < STORAGES; at += 7) {
+    int64_t bytes = check_at(&l, at, live);
+    peak = bytes > peak ? bytes : peak;
+  }
+  ck_assert_msg(end >= peak && end <= peak + peak / 3, "%lld bytes for %lld", (long long)end,
+                (long long)peak);
+  arena_destroy(a);
+}
+
+START_TEST(many_storages_share_memory) {
+  check_many(1, 1);
+  check_many(4, 2);
+  check_many(1000, 3);
+}
+END_TEST
+
 int main(int argc, char **argv) {
   first_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
   seeds = argc > 2 ? atoi(argv[2]) : seeds;
@@ -255,6 +314,7 @@ int main(int argc, char **argv) {
   tcase_add_test(t, others_keep_their_own);
   tcase_add_test(t, an_input_that_is_wanted_later_stays);
   tcase_add_test(t, what_is_wanted_last_is_made_last);
+  tcase_add_test(t, many_storages_share_memory);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
