@@ -344,6 +344,22 @@ static const struct file_case file_cases[] = {
      "  v = tl.load(x).to(tl.float32)\n"
      "  tl.store(out, (root(v * 5) + power(v, 2.0)).to(tl.int32))\n",
      30},
+    {"functions of libdevice by a module's spec",
+     "import importlib.util\n"
+     "def find(name):\n"
+     "  places = ('triton.language.missing', 'triton.language.extra.libdevice')\n"
+     "  for place in places:\n"
+     "    if spec := importlib.util.find_spec(place):\n"
+     "      module = importlib.util.module_from_spec(spec)\n"
+     "      assert spec.loader is not None\n"
+     "      spec.loader.exec_module(module)\n"
+     "      return getattr(module, name)\n"
+     "  raise ImportError(f'no {name}')\n"
+     "root = find('sqrt')\n"
+     "@triton.jit\n"
+     "def k(x, out):\n"
+     "  tl.store(out, root(tl.load(x).to(tl.float32) * 5).to(tl.int32))\n",
+     5},
     {"scalars and pointers with new axes",
      "@triton.jit\n"
      "def k(x, out):\n"
