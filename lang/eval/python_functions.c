@@ -82,7 +82,21 @@ static struct value fn_getenv(struct eval *e, struct call *c) {
   return arg_given(c, 1) ? c->args[1].v : value_of_kind(VALUE_NONE);
 }
 
-// For modules of the language: the names in the tables. For other host values it is not known.
+// Devices' modules of torch 2, and those that other packages add to it.
+static bool torch_has(const char *name, struct value *ret) {
+  static const char *const own[] = {"accelerator", "compile", "cuda",    "library",
+                                    "mps",         "version", "xpu"};
+  static const char *const added[] = {"gcu", "hpu", "mlu", "musa", "npu", "ppu", "txda"};
+  for (size_t i = 0; i < COUNT_OF(own); i++)
+    if (strcmp(name, own[i]) == 0)
+      return *ret = value_bool(true), true;
+  for (size_t i = 0; i < COUNT_OF(added); i++)
+    if (strcmp(name, added[i]) == 0)
+      return *ret = value_bool(false), true;
+  return false;
+}
+
+// For modules of the language: the names in the tables. For most other host values it is not known.
 static struct value fn_hasattr(struct eval *e, struct call *c) {
   struct operand x = c->args[0];
   struct str s;
@@ -93,6 +107,8 @@ static struct value fn_hasattr(struct eval *e, struct call *c) {
   if (x.v.kind == VALUE_MODULE) {
     bool found = module_find(e, x.v.module, name, &v);
     bool is_absent = found && v.kind == VALUE_BUILTIN && !v.builtin->emit;
+    if (!found && x.v.module == MODULE_HOST && torch_has(name, &v))
+      return v;
     bool is_host = x.v.module == MODULE_HOST || x.v.module == MODULE_TRITON;
     if (found || !is_host)
       return value_bool(found && !is_absent);
