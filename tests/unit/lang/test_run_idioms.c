@@ -360,6 +360,11 @@ static const struct file_case file_cases[] = {
      "def k(x, out):\n"
      "  tl.store(out, root(tl.load(x).to(tl.float32) * 5).to(tl.int32))\n",
      5},
+    {"annotations in quotes",
+     "@triton.jit\n"
+     "def k(x: 'torch.Tensor', out, B: 'tl.constexpr' = 4, *, N: \"constexpr\" = 2):\n"
+     "  tl.store(out, tl.sum(tl.load(x + tl.arange(0, B) * 0)) + N)\n",
+     22},
     {"the truth of None, texts and tuples",
      "@triton.jit\n"
      "def k(x, out):\n"
