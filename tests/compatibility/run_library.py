@@ -97,6 +97,8 @@ def constant(v):
         return "(" + ",".join(map(constant, v)) + ("," if len(v) == 1 else "") + ")"
     if isinstance(v, JITFunction):
         return v.fn.__name__
+    if isinstance(v, str) and '"' not in v:
+        return f'"{v}"'
     return WORDS.get(str(v), str(v).replace("torch.", ""))
 
 
