@@ -84,7 +84,7 @@ static struct value fn_getenv(struct eval *e, struct call *c) {
 
 // Devices' modules of torch 2, and those that other packages add to it.
 static bool torch_has(const char *name, struct value *ret) {
-  static const char *const own[] = {"accelerator", "compile", "cuda",    "library",
+  static const char *const own[] = {"accelerator", "compile", "cuda", "library",
                                     "mps",         "version", "xpu"};
   static const char *const added[] = {"gcu", "hpu", "mlu", "musa", "npu", "ppu", "txda"};
   for (size_t i = 0; i < COUNT_OF(own); i++)
@@ -164,7 +164,8 @@ static struct value fn_find_spec(struct eval *e, struct call *c) {
   static const struct builtin exec_module = {"exec_module", "module", BUILTIN_HOST, fn_nothing, 0};
   static const struct ast_class loader_class = {.name = "Loader"}, class = {.name = "ModuleSpec"};
   static const struct ast_field loader_names[] = {{.name = "exec_module"}};
-  static const struct ast_field names[] = {{.name = "name"}, {.name = "loader"}, {.name = "module"}};
+  static const struct ast_field names[] = {
+      {.name = "name"}, {.name = "loader"}, {.name = "module"}};
   static const struct record loader_record = {
       .kind = RECORD_CLASS, .ast = &loader_class, .fields = loader_names, .field_count = 1};
   static const struct record record = {
@@ -175,8 +176,9 @@ static struct value fn_find_spec(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   const char *path = arena_strndup(e->a, s.ptr, s.len);
   if (!language_module(path, &v))
-    return str_starts(s, "triton.language") ? value_of_kind(VALUE_NONE)
-                                            : host_opaque(e, arena_printf(e->a, "find_spec(%s)", path));
+    return str_starts(s, "triton.language")
+               ? value_of_kind(VALUE_NONE)
+               : host_opaque(e, arena_printf(e->a, "find_spec(%s)", path));
   struct value loader = host_record(e, &loader_record, 1, &run);
   struct value fields[] = {value_str(s), loader, v};
   return host_record(e, &record, COUNT_OF(fields), fields);
