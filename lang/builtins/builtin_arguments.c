@@ -60,7 +60,9 @@ bool need_pointer(struct eval *e, struct call *c, struct type *ret_pointee) {
   struct diag *d = eval_error(e, p.at, E0507, "`tl.%s` needs a pointer, not %s", c->builtin->name,
                               value_describe(e, p.v));
   diag_primary_label(d, "%s", value_type_text(e, p.v));
-  if (p.v.kind != VALUE_NONE)
+  if (p.v.kind == VALUE_TUPLE && p.v.tuple.len == 1)
+    diag_help(d, "a comma at the end makes a tuple of one element, `p = (x + i,)`: leave it out");
+  else if (p.v.kind != VALUE_NONE)
     diag_help(d, "add offsets to a pointer parameter: `tl.%s(x + offsets, ...)`", c->builtin->name);
   eval_help_none(e, d, p);
   return false;

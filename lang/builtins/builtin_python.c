@@ -138,8 +138,11 @@ struct value builtin_number(struct eval *e, struct call *c) {
   struct operand x = c->args[0];
   enum dtype t = (enum dtype)c->builtin->tag;
   int_const i;
+  bool truth;
   if (x.v.kind == VALUE_RT)
     return emit_cast(e, x.v, type_scalar(t), NULL);
+  if (t == DTYPE_I1 && const_truth(x.v, &truth)) // of None, texts and tuples too
+    return value_bool(truth);
   if (x.v.kind == VALUE_STR && const_parse(e->a, x.v.s, &x.v) && !value_is_number(x.v))
     x.v = c->args[0].v;
   if (!value_is_number(x.v)) {
@@ -148,8 +151,6 @@ struct value builtin_number(struct eval *e, struct call *c) {
   }
   if (t == DTYPE_F32)
     return value_float(value_as_double(x.v));
-  if (t == DTYPE_I1)
-    return value_bool(value_as_double(x.v) != 0);
   if (value_as_int(x.v, &i))
     return value_int(i);
   if (!(x.v.f > -0x1p63 && x.v.f < 0x1p63)) {

@@ -13,7 +13,8 @@ enum math_fn {
   MATH_FN_SQRT_RN,
   MATH_FN_RSQRT,
   MATH_FN_FLOOR,
-  MATH_FN_CEIL
+  MATH_FN_CEIL,
+  MATH_FN_RINT // halves to even
 };
 enum atomic_fn {
   ATOMIC_FN_ADD,

@@ -15,6 +15,7 @@ static const struct {
     [MATH_FN_RSQRT] = {OP_MATH_RSQRT, OP_UNKNOWN},
     [MATH_FN_FLOOR] = {OP_MATH_FLOOR, OP_MATH_FLOOR},
     [MATH_FN_CEIL] = {OP_MATH_CEIL, OP_MATH_CEIL},
+    [MATH_FN_RINT] = {OP_MATH_ROUNDEVEN, OP_MATH_ROUNDEVEN},
 };
 
 static bool is_float(struct value v) {

@@ -45,6 +45,10 @@ void kernel_check_bindings(struct eval *e, const struct kernel *k) {
 static void bind_constant(struct eval *e, struct kernel_param *p) {
   const struct lang_binding *b = p->binding;
   const struct lang_param *a = p->declared;
+  if (b->text && !b->text[0]) { // `-D ACTIVATION=""`: the shell removed the quotes
+    p->constant = value_str(STR(""));
+    return;
+  }
   if (const_parse(e->a, str_from(b->text ? b->text : ""), &p->constant)) {
     if (p->constant.kind == VALUE_NONE && a->is_typed && !a->is_pointer) {
       eval_error(e, here(p), E0413, "`%s` is declared %s and cannot be None", p->name,

@@ -61,6 +61,20 @@ const char *builtin_spelled(struct eval *e, const struct builtin *b) {
              : arena_printf(e->a, "tl.%s", b->name);
 }
 
+// Parameters that Triton had once, and what is written now.
+static const char *instead_of(const char *builtin, const char *name) {
+  static const struct {
+    const char *builtin, *name, *instead;
+  } gone[] = {
+      {"dot", "trans_a", "`tl.dot(tl.trans(a), b)`"},
+      {"dot", "trans_b", "`tl.dot(a, tl.trans(b))`"},
+  };
+  for (size_t i = 0; i < COUNT_OF(gone); i++)
+    if (strcmp(gone[i].builtin, builtin) == 0 && strcmp(gone[i].name, name) == 0)
+      return gone[i].instead;
+  return NULL;
+}
+
 static bool bind_named(struct eval *e, struct call *c, const struct builtin_param *p, size_t n,
                        const char *name, struct operand x) {
   for (size_t i = 0; i < n; i++) {
@@ -76,6 +90,11 @@ static bool bind_named(struct eval *e, struct call *c, const struct builtin_para
   }
   struct diag *d = eval_error(e, x.at, E0501, "`%s` has no parameter `%s`",
                               builtin_spelled(e, c->builtin), name);
+  const char *instead = instead_of(c->builtin->name, name);
+  if (instead) {
+    diag_help(d, "Triton 2.1 dropped it; write %s", instead);
+    return false;
+  }
   for (size_t i = 0; i < n; i++) {
     const char *candidate = arena_strndup(e->a, p[i].name.ptr, p[i].name.len);
     if (str_nearest(str_from(name), &candidate, 1)) {

@@ -171,6 +171,9 @@ static bool known_path(struct eval *e, const char *path, struct value *ret) {
     b = host_function("getenv");
   if (strcmp(path, "packaging.version.parse") == 0 || strcmp(path, "version.parse") == 0)
     b = host_function("Version");
+  if (strcmp(path, "torch.xpu.is_available") == 0 || strcmp(path, "torch.mps.is_available") == 0 ||
+      strcmp(path, "torch.backends.mps.is_available") == 0)
+    b = host_function("is_xpu"); // false
   if (strcmp(path, "typing.TYPE_CHECKING") == 0)
     return *ret = value_bool(false), true;
   if (strcmp(path, "triton.__version__") == 0)

@@ -82,7 +82,21 @@ static struct value fn_getenv(struct eval *e, struct call *c) {
   return arg_given(c, 1) ? c->args[1].v : value_of_kind(VALUE_NONE);
 }
 
-// For modules of the language: the names in the tables. For other host values it is not known.
+// Devices' modules of torch 2, and those that other packages add to it.
+static bool torch_has(const char *name, struct value *ret) {
+  static const char *const own[] = {"accelerator", "compile", "cuda", "library",
+                                    "mps",         "version", "xpu"};
+  static const char *const added[] = {"gcu", "hpu", "mlu", "musa", "npu", "ppu", "txda"};
+  for (size_t i = 0; i < COUNT_OF(own); i++)
+    if (strcmp(name, own[i]) == 0)
+      return *ret = value_bool(true), true;
+  for (size_t i = 0; i < COUNT_OF(added); i++)
+    if (strcmp(name, added[i]) == 0)
+      return *ret = value_bool(false), true;
+  return false;
+}
+
+// For modules of the language: the names in the tables. For most other host values it is not known.
 static struct value fn_hasattr(struct eval *e, struct call *c) {
   struct operand x = c->args[0];
   struct str s;
@@ -93,6 +107,8 @@ static struct value fn_hasattr(struct eval *e, struct call *c) {
   if (x.v.kind == VALUE_MODULE) {
     bool found = module_find(e, x.v.module, name, &v);
     bool is_absent = found && v.kind == VALUE_BUILTIN && !v.builtin->emit;
+    if (!found && x.v.module == MODULE_HOST && torch_has(name, &v))
+      return v;
     bool is_host = x.v.module == MODULE_HOST || x.v.module == MODULE_TRITON;
     if (found || !is_host)
       return value_bool(found && !is_absent);
@@ -125,16 +141,54 @@ static struct value fn_version(struct eval *e, struct call *c) {
   return value_tuple(at, n);
 }
 
+// A module of the language by its dotted name.
+static bool language_module(const char *path, struct value *ret) {
+  const char *last = strrchr(path, '.');
+  return str_starts(str_from(path), "triton.language") && last &&
+         scope_language_name(last + 1, ret) && ret->kind == VALUE_MODULE;
+}
+
 // importlib.import_module: modules of the language.
 static struct value fn_import_module(struct eval *e, struct call *c) {
   struct str s;
   struct value v;
   if (!need_known(e, c->args[0]) || !need_const_str(e, c->args[0], "a module's name", &s))
     return VALUE_ERROR;
-  const char *path = arena_strndup(e->a, s.ptr, s.len), *last = strrchr(path, '.');
-  bool is_language = str_starts(s, "triton.language") && last &&
-                     scope_language_name(last + 1, &v) && v.kind == VALUE_MODULE;
-  return is_language ? v : host_opaque(e, path);
+  const char *path = arena_strndup(e->a, s.ptr, s.len);
+  return language_module(path, &v) ? v : host_opaque(e, path);
+}
+
+// importlib.util.find_spec: a spec of a module of the language, None for other names in
+// `triton.language`, and unknown for all others.
+static struct value fn_find_spec(struct eval *e, struct call *c) {
+  static const struct builtin exec_module = {"exec_module", "module", BUILTIN_HOST, fn_nothing, 0};
+  static const struct ast_class loader_class = {.name = "Loader"}, class = {.name = "ModuleSpec"};
+  static const struct ast_field loader_names[] = {{.name = "exec_module"}};
+  static const struct ast_field names[] = {
+      {.name = "name"}, {.name = "loader"}, {.name = "module"}};
+  static const struct record loader_record = {
+      .kind = RECORD_CLASS, .ast = &loader_class, .fields = loader_names, .field_count = 1};
+  static const struct record record = {
+      .kind = RECORD_CLASS, .ast = &class, .fields = names, .field_count = COUNT_OF(names)};
+  struct str s;
+  struct value v, run = {.kind = VALUE_BUILTIN, .builtin = &exec_module};
+  if (!need_known(e, c->args[0]) || !need_const_str(e, c->args[0], "a module's name", &s))
+    return VALUE_ERROR;
+  const char *path = arena_strndup(e->a, s.ptr, s.len);
+  if (!language_module(path, &v))
+    return str_starts(s, "triton.language")
+               ? value_of_kind(VALUE_NONE)
+               : host_opaque(e, arena_printf(e->a, "find_spec(%s)", path));
+  struct value loader = host_record(e, &loader_record, 1, &run);
+  struct value fields[] = {value_str(s), loader, v};
+  return host_record(e, &record, COUNT_OF(fields), fields);
+}
+
+// importlib.util.module_from_spec: the module that find_spec found.
+static struct value fn_module_from_spec(struct eval *e, struct call *c) {
+  if (!need_known(e, c->args[0]))
+    return VALUE_ERROR;
+  return eval_attribute(e, c->args[0], "module", c->at);
 }
 
 // inspect.signature(f), for its `parameters`: the names.
@@ -192,6 +246,8 @@ static const struct builtin functions[] = {
     {"getenv", "key default=", BUILTIN_HOST, fn_getenv, 0},
     {"signature", "f", BUILTIN_HOST, fn_signature, 0},
     {"import_module", "name package=", BUILTIN_HOST, fn_import_module, 0},
+    {"find_spec", "name package=", BUILTIN_HOST, fn_find_spec, 0},
+    {"module_from_spec", "spec", BUILTIN_HOST, fn_module_from_spec, 0},
     {"deepcopy", "x", BUILTIN_HOST, fn_itself, 0},
 };
 

@@ -95,7 +95,12 @@ struct diag *ast_report_undecided(struct diag_engine *diag, const struct ast_mod
       diag_error(diag, at, E0314, "which `%s` this is depends on a condition in host code", name);
   diag_label(d, g->span, "%s", g->why ? g->why : "not known at compile time");
   const char *constant = constant_within(m, g->condition);
-  if (constant)
+  if (constant && at.source != m->source)
+    diag_help(d,
+              "`-D` reaches constants of the kernel's own file only: write `%s = ...` in `%s`, or "
+              "import one of the definitions",
+              constant, m->source->name);
+  else if (constant)
     diag_help(d, "`-D %s=...` gives the constant `%s` of the file a value", constant, constant);
   else
     diag_help(d, "keep one definition of `%s`, or a condition that is known at compile time", name);

@@ -4,6 +4,8 @@
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
+#include <ctype.h>
+
 // ---- Parameters ----
 
 struct param_state {
@@ -69,6 +71,34 @@ static bool parse_param_mark(struct parser *p, param_vec *params, struct ast_par
   return true;
 }
 
+// A quoted annotation of names and dots means the same without the quotes: `BLOCK: "tl.constexpr"`.
+// Others are left as they are, and say nothing.
+static struct expr *unquoted(struct parser *p, struct expr *e, size_t first) {
+  if (e->kind != EXPR_STRING)
+    return e;
+  struct expr *out = NULL;
+  for (size_t i = 0, end; i <= e->string.value.len; i = end + 1) {
+    for (end = i; end < e->string.value.len && e->string.value.ptr[end] != '.'; end++)
+      if (!isalnum((unsigned char)e->string.value.ptr[end]) && e->string.value.ptr[end] != '_')
+        return e;
+    if (end == i || isdigit((unsigned char)e->string.value.ptr[i]))
+      return e;
+    struct expr *x = expr_new(p, out ? EXPR_ATTRIBUTE : EXPR_NAME, first);
+    const char *name = arena_strndup(p->arena, e->string.value.ptr + i, end - i);
+    x->span = e->span;
+    if (out) {
+      x->attribute.object = out;
+      x->attribute.name = name;
+      x->attribute.name_span = e->span;
+      expr_adopt(p, x, out);
+    } else {
+      x->name = name;
+    }
+    out = x;
+  }
+  return out;
+}
+
 // param = ["*" | "**"] NAME [":" expr] ["=" expr] | "*" | "/"
 static void parse_param(struct parser *p, enum token_kind end, param_vec *params,
                         struct param_state *state) {
@@ -82,7 +112,8 @@ static void parse_param(struct parser *p, enum token_kind end, param_vec *params
     return;
   if (end != TOK_COLON && parser_accept(p, TOK_COLON)) {
     parser_accept(p, TOK_STAR); // *args: *Ts
-    param.annotation = parse_expr(p);
+    size_t type = p->pos;
+    param.annotation = unquoted(p, parse_expr(p), type);
   }
   if (parser_accept(p, TOK_ASSIGN))
     param.default_value = parse_expr(p);

@@ -384,7 +384,7 @@ void parse_module(struct parser *p, bool is_python) {
   struct ast_module *m = p->module;
   m->has_jit = parser_has_jit(p);
   parser_find_jitted(p);
-  struct scope scope = {.is_native = !m->has_jit && !is_python};
+  struct scope scope = {.is_native = !m->has_jit && p->jitted.count == 0 && !is_python};
   while (parser_peek(p) != TOK_EOF)
     parse_outer(p, &parts, scope);
   m->functions = parts.functions.at;

@@ -102,7 +102,7 @@ static LLVMValueRef binary(struct rewrite *w, LLVMValueRef i) {
 // An intrinsic of bf16 operands; all but fma have results exact in bf16.
 static LLVMValueRef call(struct rewrite *w, LLVMValueRef i) {
   static const char *const names[] = {"llvm.fma",     "llvm.maxnum", "llvm.minnum", "llvm.maximum",
-                                      "llvm.minimum", "llvm.ceil",   "llvm.floor"};
+                                      "llvm.minimum", "llvm.ceil",   "llvm.floor",  "llvm.rint"};
   unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(i)), n = LLVMGetNumArgOperands(i);
   if (id && id == LLVMLookupIntrinsicID("llvm.fabs", 9))
     return sign_changed(w, LLVMGetOperand(i, 0), LLVMAnd, 0x7fff);

@@ -116,6 +116,7 @@ OVERLOADED(minimumf, "llvm.minimum", 2)
 OVERLOADED(absf, "llvm.fabs", 1)
 OVERLOADED(ceilf_, "llvm.ceil", 1)
 OVERLOADED(floorf_, "llvm.floor", 1)
+OVERLOADED(rintf_, "llvm.rint", 1)
 OVERLOADED(fmaf_, "llvm.fma", 3)
 
 static LLVMValueRef negf(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
@@ -287,6 +288,7 @@ static const struct lowering lowerings[OP_ID_COUNT] = {
     [OP_MATH_ABSI] = {absi, true},
     [OP_MATH_CEIL] = {ceilf_, false},
     [OP_MATH_FLOOR] = {floorf_, false},
+    [OP_MATH_ROUNDEVEN] = {rintf_, false},
     [OP_MATH_EXP2] = {emit_math, false},
     [OP_MATH_LOG2] = {emit_math, false},
     [OP_MATH_SQRT] = {emit_math, false},

@@ -53,8 +53,9 @@ static MlirValue undo(struct canon *k, MlirOperation op, enum op_id id) {
                  (id == OP_TILE_INT_TO_PTR && inner_id == OP_TILE_PTR_TO_INT);
   if (inverse && types_equal(x, to))
     return x;
-  bool idempotent = id == inner_id && (id == OP_MATH_ABSF || id == OP_MATH_ABSI ||
-                                       id == OP_MATH_CEIL || id == OP_MATH_FLOOR);
+  bool idempotent =
+      id == inner_id && (id == OP_MATH_ABSF || id == OP_MATH_ABSI || id == OP_MATH_CEIL ||
+                         id == OP_MATH_FLOOR || id == OP_MATH_ROUNDEVEN);
   if (idempotent)
     return operand(op, 0);
   return id == OP_MATH_ABSF && inner_id == OP_ARITH_NEGF ? build_unary(&b, id, x) : no_value();

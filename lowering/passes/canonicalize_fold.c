@@ -71,6 +71,7 @@ static bool float_unary(enum op_id id, double x, double *ret) {
   case OP_MATH_ABSF: *ret = fabs(x); return true;
   case OP_MATH_CEIL: *ret = ceil(x); return true;
   case OP_MATH_FLOOR: *ret = floor(x); return true;
+  case OP_MATH_ROUNDEVEN: *ret = nearbyint(x); return true;
   case OP_TILE_PRECISE_SQRT:
   case OP_MATH_SQRT: *ret = sqrt(x); return !isnan(*ret);
   case OP_ARITH_EXTF:

@@ -58,7 +58,7 @@ def to_cpu(value):
 
 class CudaIsCpu(TorchFunctionMode):
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function is torch.Tensor.is_cuda.__get__:
+        if function == torch.Tensor.is_cuda.__get__:
             return True
         if function is torch.Tensor.cuda:
             return args[0]

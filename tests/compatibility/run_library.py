@@ -97,6 +97,8 @@ def constant(v):
         return "(" + ",".join(map(constant, v)) + ("," if len(v) == 1 else "") + ")"
     if isinstance(v, JITFunction):
         return v.fn.__name__
+    if isinstance(v, str) and '"' not in v:
+        return f'"{v}"'
     return WORDS.get(str(v), str(v).replace("torch.", ""))
 
 
@@ -205,6 +207,7 @@ def run_tuned(tuner, *args, **named):
             c.pre_hook({**tuner.nargs, **named, **c.all_kwargs()})
         options = {"num_warps": c.num_warps} | ({"num_stages": c.num_stages, "alternative": i} if RECORD else {})
         result = tuner.fn.run(*args, **{**named, **c.kwargs, **options})
+    tuner.best_config = tuner.configs[0]  # host code may ask for it
     return result
 
 

@@ -102,6 +102,21 @@ check "a tuple for a compile-time parameter" 1 '`SHAPE` cannot be a tuple of arg
 -D SHAPE=' tuples.py --target sm_80 --signature "$signature,SHAPE=(i32,)"
 check "a malformed tuple of constants" 1 'is not a value for `SHAPE` \[E0413\]' tuples.py -D 'SHAPE=(1,,2)' --target sm_80 --signature "$signature"
 
+# Texts.
+cat > texts.py <<'KERNEL'
+import triton
+import triton.language as tl
+
+@triton.jit
+def k(out, ACTIVATION: tl.constexpr):
+    if ACTIVATION == "relu":
+        tl.store(out, 1)
+    elif ACTIVATION == "":
+        tl.store(out, 2)
+KERNEL
+check "an empty text" 0 'out .*\[2' --run texts.py -D ACTIVATION= --arg 'out=i32[1]' --grid 1 --target cpu
+check "an empty text in quotes" 0 'out .*\[2' --run texts.py -D 'ACTIVATION=""' --arg 'out=i32[1]' --grid 1 --target cpu
+
 # Grids.
 add_with "unknown name in the grid" 1 'unknown name `BLCK` \[E0724\]
 did you mean `BLOCK`' "$x" "$out" 100 'cdiv(n,BLCK)'

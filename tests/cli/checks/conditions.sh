@@ -269,3 +269,27 @@ def k(out, HOST: tl.constexpr):
 KERNEL
 check "an imported module with host functions" 0 'out +i32\[1\] +\[3\]' --run uses.py --target cpu --arg 'out=i32[1]' --grid 1 -D HOST=False
 check "a host function of an imported module" 1 '`check` is host code.*\[E0311\]' --run uses.py --target cpu --arg 'out=i32[1]' --grid 1 -D HOST=True
+
+# A condition of an imported file: `-D` does not reach its constants, and the message says so.
+cat > undecided_there.py <<'MODULE'
+import somewhere
+import triton
+NEW = somewhere.version() > 3
+if NEW:
+    @triton.jit
+    def inside(x): return x + 2
+else:
+    @triton.jit
+    def inside(x): return x + 1
+MODULE
+cat > undecided_use.py <<'KERNEL'
+import triton
+import triton.language as tl
+from undecided_there import inside
+@triton.jit
+def k(x):
+    tl.store(x, inside(tl.load(x)))
+KERNEL
+check "a condition of an imported file" 1 'depends on a condition in host code \[E0314\]
+only: write `NEW = ...` in `.*undecided_there.py`
+!-D NEW=' undecided_use.py --signature 'x=*f32' --target sm_80 --emit=tile

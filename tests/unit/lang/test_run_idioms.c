@@ -344,6 +344,67 @@ static const struct file_case file_cases[] = {
      "  v = tl.load(x).to(tl.float32)\n"
      "  tl.store(out, (root(v * 5) + power(v, 2.0)).to(tl.int32))\n",
      30},
+    {"functions of libdevice by a module's spec",
+     "import importlib.util\n"
+     "def find(name):\n"
+     "  places = ('triton.language.missing', 'triton.language.extra.libdevice')\n"
+     "  for place in places:\n"
+     "    if spec := importlib.util.find_spec(place):\n"
+     "      module = importlib.util.module_from_spec(spec)\n"
+     "      assert spec.loader is not None\n"
+     "      spec.loader.exec_module(module)\n"
+     "      return getattr(module, name)\n"
+     "  raise ImportError(f'no {name}')\n"
+     "root = find('sqrt')\n"
+     "@triton.jit\n"
+     "def k(x, out):\n"
+     "  tl.store(out, root(tl.load(x).to(tl.float32) * 5).to(tl.int32))\n",
+     5},
+    {"annotations in quotes",
+     "@triton.jit\n"
+     "def k(x: 'torch.Tensor', out, B: 'tl.constexpr' = 4, *, N: \"constexpr\" = 2):\n"
+     "  tl.store(out, tl.sum(tl.load(x + tl.arange(0, B) * 0)) + N)\n",
+     22},
+    {"the truth of None, texts and tuples",
+     "@triton.jit\n"
+     "def k(x, out):\n"
+     "  tl.static_assert(not bool(None) and bool('0') and not bool('') and not bool(()))\n"
+     "  tl.static_assert(bool((0,)) and bool(2.5) and not bool(0))\n"
+     "  tl.store(out, 4)\n",
+     4},
+    {"a device's name found by asking torch",
+     "import functools, os, torch\n"
+     "@functools.cache\n"
+     "def is_hip():\n"
+     "  return bool(getattr(getattr(torch, 'version', None), 'hip', None))\n"
+     "@functools.cache\n"
+     "def device():\n"
+     "  if os.environ.get('ALLOW_CPU', '0') == '1':\n"
+     "    return 'cpu'\n"
+     "  if hasattr(torch, 'npu') or torch.xpu.is_available():\n"
+     "    return 'other'\n"
+     "  if hasattr(torch, 'cuda') and torch.cuda.is_available():\n"
+     "    return 'hip' if is_hip() else 'cuda'\n"
+     "  raise NotImplementedError('no device')\n"
+     "DEVICE: str = device()\n"
+     "if DEVICE == 'cuda':\n"
+     "  root = tl.math.sqrt\n"
+     "else:\n"
+     "  root = tl.extra.intel.libdevice.sqrt\n"
+     "@triton.jit\n"
+     "def k(x, out):\n"
+     "  tl.store(out, root(tl.load(x).to(tl.float32) * 20).to(tl.int32))\n",
+     10},
+    {"host code beside functions that become kernels by a call",
+     "def k(x, out):\n"
+     "  tl.store(out, tl.load(x) + 7)\n"
+     "k = triton.jit(k)\n"
+     "def patch(module):\n"
+     "  try:\n"
+     "    module.k = k\n"
+     "  finally:\n"
+     "    del module\n",
+     12},
     {"scalars and pointers with new axes",
      "@triton.jit\n"
      "def k(x, out):\n"
