@@ -3,10 +3,6 @@
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
 
-static struct value *base_of(const struct reader *r, const struct value *v) {
-  return v->id < r->bases.len ? r->bases.at[v->id] : NULL;
-}
-
 static struct binding *wrong(struct reader *r) {
   struct binding *b = arena_new(r->arena, struct binding);
   b->kind = BOUND_WRONG;
@@ -44,14 +40,6 @@ struct binding *fx_use(struct reader *r, size_t token) {
   if (b->is_gone) {
     diag_label(fx_error(r, at, E1007, "`%.*s` is used after it was set to None", STR_ARG(name)),
                b->span, "defined here");
-    return NULL;
-  }
-  struct value *base = b->kind == BOUND_VALUE ? base_of(r, b->value) : NULL;
-  if (base && ptrmap_get(&r->written, base)) {
-    diag_help(fx_error(r, at, E1008,
-                       "`%.*s` is a view of the input `%s`, which has been written to since",
-                       STR_ARG(name), base->name),
-              "make the graph functional, as `run_decompositions()` does");
     return NULL;
   }
   if (b->kind == BOUND_WRONG)
