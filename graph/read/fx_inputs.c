@@ -18,12 +18,6 @@ struct binding *fx_bind(struct reader *r, size_t token, struct binding b) {
   return new;
 }
 
-void fx_name_value(struct reader *r, size_t token, struct value *v) {
-  struct str name = fx_text(r, token);
-  v->name = arena_strndup(r->arena, name.ptr, name.len);
-  v->span = fx_span(r, token, token + 1);
-}
-
 // ---- inputs ----
 
 static bool add_input(struct reader *r, size_t token, const struct annotation *an,

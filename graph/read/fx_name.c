@@ -63,3 +63,9 @@ const struct expr *fx_symbol(struct reader *r, struct str name, struct span at) 
   map_put(r->arena, &r->symbols, name, (void *)(uintptr_t)e);
   return e;
 }
+
+void fx_name_value(struct reader *r, size_t token, struct value *v) {
+  struct str name = fx_text(r, token);
+  v->name = arena_strndup(r->arena, name.ptr, name.len);
+  v->span = fx_span(r, token, token + 1);
+}

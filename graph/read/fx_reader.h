@@ -127,8 +127,6 @@ const struct source *fx_without_colours(struct arena *a, const struct source *s)
 // ---- inputs (graph/read/fx_inputs.c) ----
 // Binds the name at the token. A second definition is E1001 and BOUND_WRONG.
 struct binding *fx_bind(struct reader *r, size_t token, struct binding b);
-// Binds the name of a value, and names the value so.
-void fx_name_value(struct reader *r, size_t token, struct value *v);
 bool fx_too_many_errors(const struct reader *r);
 // The parameters of `forward`, after the opening parenthesis.
 bool fx_parameters(struct reader *r);
@@ -141,6 +139,8 @@ bool fx_use_attribute(struct reader *r, struct binding *ret);
 bool fx_value(struct reader *r, struct arg *ret);
 // Skips from a bracket to its partner; E1001 if the line ends before.
 bool fx_skip_brackets(struct reader *r);
+// Gives a value the name at the token.
+void fx_name_value(struct reader *r, size_t token, struct value *v);
 // A value that must be an integer, possibly symbolic.
 bool fx_number(struct reader *r, const struct expr **ret);
 // The size of that name; NULL with E1006 if no input has it.
