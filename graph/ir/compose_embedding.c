@@ -55,12 +55,17 @@ static struct value *combine(struct build *b, int64_t mode, struct value *rows, 
              : sum;
 }
 
+// Argument 8, if the operator has it; -1: none.
+static int64_t padding_of(const struct node *n) {
+  return n->arg_count <= 8 || node_is_none(n, 8) ? -1 : node_int(n, 8);
+}
+
 // On CPUs PyTorch omits the bags of plain sums, which the gradient recomputes, and returns one size
 // per bag; on other devices one per offset.
 static void bag_results(struct build *b, struct node *n, struct value *bag, struct value *count,
                         const struct expr *bags) {
   struct value *index = Y;
-  int64_t mode = node_int(n, 4), padding = node_int(n, 8);
+  int64_t mode = node_int(n, 4), padding = padding_of(n);
   const struct expr *nothing = expr_const(b->g->exprs, 0);
   bool on_cpu = b->g->device && str_starts(str_from(b->g->device), "cpu"),
        leaves_out = on_cpu && mode == BAG_SUM && padding < 0,
@@ -82,7 +87,7 @@ static void bag_results(struct build *b, struct node *n, struct value *bag, stru
 void compose_embedding_bag(struct build *b, struct node *n) {
   struct exprs *x = b->g->exprs;
   struct value *index = Y, *offsets = node_value(n, 2), *by = node_value(n, 6);
-  int64_t padding = node_int(n, 8);
+  int64_t padding = padding_of(n);
   if (X->rank != 2 || index->rank != 1 || offsets->rank != 1) {
     compose_error(b, n, E1004, "weights, indices and offsets of %u, %u and %u dimensions", X->rank,
                   index->rank, offsets->rank);

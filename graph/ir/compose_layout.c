@@ -249,31 +249,41 @@ static struct arg row_major(void) {
 
 // self memory_format
 void compose_contiguous(struct build *b, struct node *n) {
-  n->results[0] = BUILD(b, OP_CLONE, n->args[0], node_is_none(n, 1) ? row_major() : n->args[1]);
+  bool is_default = node_is_none(n, 1) || str_ends(n->args[1].string, "contiguous_format");
+  if (is_default && value_is_contiguous(b->g->exprs, X))
+    n->results[0] = BUILD(b, OP_ALIAS, n->args[0]);
+  else
+    n->results[0] = BUILD(b, OP_CLONE, n->args[0], node_is_none(n, 1) ? row_major() : n->args[1]);
 }
 
-// A copy in that dtype, None: its own; without a change the tensor itself.
-static void convert(struct build *b, struct node *n, struct arg dtype, struct arg format) {
+// A copy in that dtype, None: its own; without a change the tensor itself, unless argument `copy`
+// is true.
+static void convert(struct build *b, struct node *n, struct arg dtype, unsigned copy,
+                    struct arg format) {
   bool stays = dtype.kind == ARG_NONE || dtype.dtype == X->dtype;
   const struct arg none = {.kind = ARG_NONE};
-  if (stays && format.kind == ARG_NONE)
+  if (stays && format.kind == ARG_NONE && !node_truth(n, copy))
     n->results[0] = BUILD(b, OP_ALIAS, n->args[0]);
   else
     n->results[0] = BUILD(b, OP_TO_COPY, n->args[0], dtype, none, none, none, ARG_B(false), format);
 }
 
 // self dtype non_blocking copy memory_format
-void compose_to_dtype(struct build *b, struct node *n) { convert(b, n, n->args[1], n->args[4]); }
+void compose_to_dtype(struct build *b, struct node *n) { convert(b, n, n->args[1], 3, n->args[4]); }
 
 // self dtype layout device pin_memory non_blocking copy memory_format
-void compose_to_layout(struct build *b, struct node *n) { convert(b, n, n->args[1], n->args[7]); }
+void compose_to_layout(struct build *b, struct node *n) {
+  convert(b, n, n->args[1], 6, n->args[7]);
+}
 
 // self device dtype non_blocking copy memory_format
-void compose_to_device(struct build *b, struct node *n) { convert(b, n, n->args[2], n->args[5]); }
+void compose_to_device(struct build *b, struct node *n) {
+  convert(b, n, n->args[2], 4, n->args[5]);
+}
 
 // self other non_blocking copy memory_format
 void compose_to_other(struct build *b, struct node *n) {
-  convert(b, n, ARG_D(Y->dtype), n->arg_count > 4 ? n->args[4] : (struct arg){.kind = ARG_NONE});
+  convert(b, n, ARG_D(Y->dtype), 3, n->arg_count > 4 ? n->args[4] : (struct arg){.kind = ARG_NONE});
 }
 
 // ---- elementwise ----

@@ -65,56 +65,6 @@ void compose_round_decimals(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, build_real(b, down, x, by), X->dtype);
 }
 
-// ---- special functions ----
-
-static struct value *in_float(struct build *b, struct value *x) {
-  return dtype_is_float(x->dtype) ? build_up(b, x) : build_convert(b, x, DTYPE_F32);
-}
-
-static struct value *give_float(struct build *b, struct value *v, const struct value *like) {
-  return build_convert(b, v, dtype_is_float(like->dtype) ? like->dtype : DTYPE_F32);
-}
-
-// I(x) exp(-|x|), in f64, where I itself does not overflow; for large |x| the asymptotic series in
-// 1 / |x| (DLMF 10.40.1).
-void compose_scaled_bessel(struct build *b, struct node *n) {
-  enum { FAR = 500 };
-  static const double series[2][4] = {{1, 1 / 8.0, 9 / 128.0, 225 / 3072.0},
-                                      {1, -3 / 8.0, -15 / 128.0, -315 / 3072.0}};
-  enum operator_id op = operator_row(n->op)->part;
-  struct value *x = build_convert(b, X, DTYPE_F64), *size = build_unop(b, OP_ABS, x);
-  struct value *near = build_real(b, OP_MINIMUM, size, FAR);
-  near = build_mul(b, build_unop(b, op, near), build_unop(b, OP_EXP, build_unop(b, OP_NEG, near)));
-  struct value *far = build_real(b, OP_MAXIMUM, size, FAR), *y = build_unop(b, OP_RECIPROCAL, far);
-  const double *c = series[op == OP_BESSEL_I1];
-  struct value *sum = compose_more(b, build_scale(b, y, c[3]), c[2]);
-  sum = compose_more(b, build_mul(b, sum, y), c[1]);
-  sum = compose_more(b, build_mul(b, sum, y), c[0]);
-  far = build_mul(b, sum, build_unop(b, OP_RSQRT, build_scale(b, far, 2 * M_PI)));
-  struct value *v = build_where(b, build_real(b, OP_LT_TENSOR, size, FAR), near, far);
-  if (op == OP_BESSEL_I1)
-    v = build_where(b, build_real(b, OP_LT_TENSOR, x, 0), build_unop(b, OP_NEG, v), v);
-  v = build_where(b, build_unop(b, OP_ISNAN, x), x, v);
-  n->results[0] = give_float(b, v, X);
-}
-
-// The normal distribution function: erfc(-x / sqrt(2)) / 2
-void compose_ndtr(struct build *b, struct node *n) {
-  struct value *v = build_unop(b, OP_ERFC, build_scale(b, in_float(b, X), -M_SQRT1_2));
-  n->results[0] = give_float(b, build_scale(b, v, 0.5), X);
-}
-
-// Its logarithm: of a small value by erfcx, of one near 1 by log1p.
-void compose_log_ndtr(struct build *b, struct node *n) {
-  struct value *x = in_float(b, X), *t = build_scale(b, x, M_SQRT1_2);
-  struct value *low = build_real(b, OP_MINIMUM, t, 0), *high = build_real(b, OP_MAXIMUM, t, -1);
-  struct value *small = build_unop(b, OP_ERFCX, build_unop(b, OP_NEG, low));
-  small = build_sub(b, build_unop(b, OP_LOG, build_scale(b, small, 0.5)), build_mul(b, low, low));
-  struct value *large = build_unop(b, OP_LOG1P, build_scale(b, build_unop(b, OP_ERFC, high), -0.5));
-  struct value *below = build_real(b, OP_LT_TENSOR, x, -1);
-  n->results[0] = give_float(b, build_where(b, below, small, large), X);
-}
-
 // ---- distances ----
 
 // x1[.., p, m] x2[.., r, m]: the norm of each difference, [.., p, r]

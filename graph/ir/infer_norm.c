@@ -241,6 +241,9 @@ static bool check_heads(struct infer *in, const struct value *q, const struct va
   if (fits && grouped && q->rank > 2 && expr_is_const(q->shape[q->rank - 3], &heads) &&
       expr_is_const(k->shape[q->rank - 3], &fewer) && (fewer < 1 || heads % fewer))
     grouped = false;
+  // One head of k and v is broadcast to those of q.
+  grouped = grouped || (fits && in->op->id == OP_SDPA && q->rank > 2 &&
+                        expr_is(k->shape[q->rank - 3], 1) && expr_is(v->shape[q->rank - 3], 1));
   for (uint32_t d = 0; fits && d + 2 < q->rank; d++)
     fits = (grouped && d + 3 == q->rank) || (infer_same_size(in, q->shape[d], k->shape[d]) &&
                                              infer_same_size(in, k->shape[d], v->shape[d]));

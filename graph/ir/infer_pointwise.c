@@ -113,6 +113,23 @@ bool infer_to_copy(struct infer *in) {
   return infer_copy_of(in, v, infer_dtype_or(in, 1, v->dtype), memory_format(in));
 }
 
+bool infer_to_bits(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  if (scalar_to_bits(v->dtype) == SCALAR_NONE)
+    return infer_error(in, E1005, "an operand of dtype %s; a float is required",
+                       dtype_name(v->dtype));
+  return infer_dense_like(in, 0, dtype_of_bits(v->dtype), v);
+}
+
+bool infer_from_bits(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  enum dtype t = infer_dtype_or(in, 1, v->dtype);
+  if (scalar_from_bits(t) == SCALAR_NONE || dtype_of_bits(t) != v->dtype)
+    return infer_error(in, E1005, "an operand of dtype %s for %s", dtype_name(v->dtype),
+                       dtype_name(t));
+  return infer_dense_like(in, 0, t, v);
+}
+
 bool infer_full_like(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   return infer_copy_of(in, v, infer_dtype_or(in, (unsigned)infer_parameter(in, "dtype"), v->dtype),

@@ -56,6 +56,24 @@ static double erfinv(double a) {
 
 static double normcdf(double a) { return erfc(-a * 0.70710678118654752) / 2; }
 
+// The inverse of normcdf: Newton iterations on its logarithm from a rational approximation
+// (Abramowitz and Stegun 26.2.23).
+static double ndtri(double p) {
+  if (!(p > 0 && p < 1))
+    return p == 0 ? -(double)INFINITY : p == 1 ? (double)INFINITY : (double)NAN;
+  if (p > 0.5)
+    return -ndtri(1 - p);
+  double u = sqrt(-2 * log(p));
+  double x = (2.515517 + u * (0.802853 + u * 0.010328)) /
+                 (1 + u * (1.432788 + u * (0.189269 + u * 0.001308))) -
+             u;
+  for (int i = 0; i < 5; i++) {
+    double c = normcdf(x), density = exp(-x * x / 2) * 0.39894228040143268;
+    x -= log(c / p) * (c / density);
+  }
+  return x;
+}
+
 // Operations from floats to floats. False if `op` is not one of them.
 static bool eval_arithmetic(enum scalar_op op, const double *in, double *ret) {
   double a = in[0], b = in[1];
@@ -136,6 +154,7 @@ static bool eval_function(enum scalar_op op, double a, double *ret) {
     CASE(BESSEL_I0, bessel_i(0, a))
     CASE(BESSEL_I1, bessel_i(1, a))
     CASE(ERFCX, erfcx(a))
+    CASE(NDTRI, ndtri(a))
     CASE(SIGMOID, sigmoid(a))
     CASE(FAST_EXP, exp(a))
     CASE(FAST_SQRT, sqrt(a))
@@ -175,7 +194,7 @@ static bool test_real(enum scalar_op op, double a, double b, bool *ret) {
   }
 }
 
-// ---- integers ----
+// ---- bits of floats ----
 
 // Wraps to the width of `t`, two's complement.
 static int64_t wrap(int64_t v, enum dtype t) {
@@ -189,6 +208,60 @@ static int64_t wrap(int64_t v, enum dtype t) {
     low |= ~0ull << bits;
   return (int64_t)low;
 }
+
+static const struct {
+  enum dtype dtype;
+  enum scalar_op to_bits, from_bits;
+} bit_casts[] = {
+    {DTYPE_F64, SCALAR_BITS_OF_F64, SCALAR_BITS_TO_F64},
+    {DTYPE_F32, SCALAR_BITS_OF_F32, SCALAR_BITS_TO_F32},
+    {DTYPE_F16, SCALAR_BITS_OF_F16, SCALAR_BITS_TO_F16},
+    {DTYPE_BF16, SCALAR_BITS_OF_BF16, SCALAR_BITS_TO_BF16},
+    {DTYPE_F8E4NV, SCALAR_BITS_OF_F8E4NV, SCALAR_BITS_TO_F8E4NV},
+    {DTYPE_F8E5, SCALAR_BITS_OF_F8E5, SCALAR_BITS_TO_F8E5},
+};
+enum { BIT_CASTS = sizeof bit_casts / sizeof bit_casts[0] };
+
+enum scalar_op scalar_to_bits(enum dtype t) {
+  for (unsigned i = 0; i < BIT_CASTS; i++)
+    if (bit_casts[i].dtype == t)
+      return bit_casts[i].to_bits;
+  return SCALAR_NONE;
+}
+
+enum scalar_op scalar_from_bits(enum dtype t) {
+  for (unsigned i = 0; i < BIT_CASTS; i++)
+    if (bit_casts[i].dtype == t)
+      return bit_casts[i].from_bits;
+  return SCALAR_NONE;
+}
+
+enum dtype dtype_of_bits(enum dtype t) {
+  switch (dtype_bytes(t)) {
+  case 1: return DTYPE_I8;
+  case 2: return DTYPE_I16;
+  case 4: return DTYPE_I32;
+  default: return DTYPE_I64;
+  }
+}
+
+static bool eval_bit_cast(enum scalar_op op, union element in, union element *ret) {
+  for (unsigned i = 0; i < BIT_CASTS; i++) {
+    enum dtype t = bit_casts[i].dtype;
+    uint64_t bits = (uint64_t)in.integer;
+    if (bit_casts[i].from_bits == op)
+      return ret->real = dtype_load(t, &bits), true;
+    if (bit_casts[i].to_bits != op)
+      continue;
+    bits = 0;
+    dtype_store(t, &bits, in.real);
+    ret->integer = wrap((int64_t)bits, dtype_of_bits(t));
+    return true;
+  }
+  return false;
+}
+
+// ---- integers ----
 
 static int64_t divide(int64_t a, int64_t b, bool is_signed, bool floors) {
   if (b == 0)
@@ -295,6 +368,8 @@ union element scalar_eval(enum scalar_op op, enum dtype t, const union element *
   bool is_float = dtype_is_float(t), truth;
   if (op == SCALAR_WHERE)
     return in[0].integer ? in[1] : in[2];
+  if (scalar_row(op)->type == 'X')
+    return eval_bit_cast(op, in[0], &e), e;
   if (op == SCALAR_BIT_NOT && t == DTYPE_I1)
     return (union element){.integer = !in[0].integer};
   double reals[3] = {0};

@@ -15,7 +15,7 @@ enum scalar_op {
 struct scalar_row {
   const char *name; // "ADD"
   unsigned arity;
-  char type;        // of the result: S B F
+  char type;        // of the result: S B F X
   const char *text; // NULL: printed by graph/emit/emit_scalar.c
 };
 const struct scalar_row *scalar_row(enum scalar_op op);
@@ -28,6 +28,13 @@ static inline enum dtype dtype_to_compute(enum dtype t) {
 static inline bool scalar_op_is_logical(enum scalar_op op) {
   return op == SCALAR_NOT || op == SCALAR_AND || op == SCALAR_OR || op == SCALAR_XOR;
 }
+
+// The operation that gives the bits of a float of dtype `t` as an integer, and its inverse;
+// SCALAR_NONE for a dtype that PyTorch does not have.
+enum scalar_op scalar_to_bits(enum dtype t);
+enum scalar_op scalar_from_bits(enum dtype t);
+// The signed integer of that width in memory.
+enum dtype dtype_of_bits(enum dtype t);
 
 // One element, as the interpreter stores it: integers and booleans exactly, floats as double.
 union element {

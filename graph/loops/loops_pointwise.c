@@ -11,16 +11,20 @@ static bool is_logical(enum operator_id op) {
 static enum dtype operand_dtype(const struct node *n, unsigned arity) {
   if (is_logical(n->op))
     return DTYPE_I1;
+  if (n->op == OP_TO_BITS || n->op == OP_FROM_BITS)
+    return dtype_to_compute(node_value(n, 0)->dtype);
   if (operator_row(n->op)->promotion == PROMOTE_BOOL)
     return dtype_to_compute(promote(n->args, arity, PROMOTE_SAME));
   return dtype_to_compute(n->results[0]->dtype);
 }
 
-static enum scalar_op scalar_of(enum operator_id op) {
-  switch (op) {
+static enum scalar_op scalar_of(const struct node *n) {
+  switch (n->op) {
   case OP_ADD_TENSOR: return SCALAR_ADD;
   case OP_SUB_TENSOR: return SCALAR_SUB;
-  default: return operator_row(op)->scalar;
+  case OP_TO_BITS: return scalar_to_bits(node_value(n, 0)->dtype);
+  case OP_FROM_BITS: return scalar_from_bits(n->results[0]->dtype);
+  default: return operator_row(n->op)->scalar;
   }
 }
 
@@ -31,7 +35,7 @@ bool loops_lower_pointwise(struct builder *b, const struct node *n) {
   const struct scalar *in[3];
   if (n->op == OP_CONVERT_ELEMENT_TYPE || n->op == OP_CLONE)
     return loops_define(b, n, z, loops_operand(b, n, 0, t, rank, z->at));
-  enum scalar_op op = scalar_of(n->op);
+  enum scalar_op op = scalar_of(n);
   if (op == SCALAR_NONE)
     return loops_refuse(b, n, "it should have been decomposed");
   unsigned arity = scalar_row(op)->arity;

@@ -79,6 +79,7 @@ static bool is_expensive_op(enum scalar_op op) {
   case SCALAR_BESSEL_I0:
   case SCALAR_BESSEL_I1:
   case SCALAR_ERFCX:
+  case SCALAR_NDTRI:
   case SCALAR_SIGMOID: return true;
   default: return false;
   }
@@ -87,6 +88,7 @@ static bool is_expensive_op(enum scalar_op op) {
 // Of the root alone. Selections and signs are exact.
 static bool op_rounds(const struct scalar *v) {
   return v->kind == SCALAR_APPLY && dtype_is_float(v->dtype) && v->op != SCALAR_WHERE &&
+         scalar_row(v->op)->type != 'X' &&
          v->op != SCALAR_NEG && v->op != SCALAR_ABS && v->op != SCALAR_MAXIMUM &&
          v->op != SCALAR_MINIMUM;
 }

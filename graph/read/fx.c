@@ -84,9 +84,9 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   if (fx_at_operator(r)) {
     if (!fx_call(r, ret))
       return false;
-    if (ret->kind == BOUND_VALUE &&
-        (ret->value->complex || (ret->value->def && ret->value->def->id >= nodes)))
-      fx_name_value(r, name, ret->value);
+    struct value *v = ret->kind == BOUND_VALUE ? fx_current(r, ret->value) : NULL;
+    if (v && (v->complex || (v->def && v->def->id >= nodes)))
+      fx_name_value(r, name, v);
     struct str text = fx_text(r, name);
     if (ret->kind == BOUND_TUPLE)
       ret->tuple->name = arena_strndup(r->arena, text.ptr, text.len);
@@ -250,6 +250,7 @@ static bool read_return(struct reader *r) {
   struct arg a;
   size_t first = r->pos++;
   r->failed = r->is_poisoned = false;
+  r->is_return = true;
   r->depth = r->number_depth = 0;
   // pytree.tree_unflatten([...], ...): the list.
   if (fx_accept_name(r, "pytree")) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses calls of operators: binds arguments to parameters, evaluates sizes of tensors, records
-// writes to inputs, reports unknown operators.
+// Parses calls of operators: binds arguments to parameters, evaluates sizes of tensors, appends
+// operators.
 #include "graph/ir/complex.h"
 #include "graph/ir/custom.h"
 #include "graph/read/fx_reader.h"
-
-#include <stdlib.h>
 
 // ---- names of operators ----
 
@@ -56,78 +54,6 @@ static bool find_written(struct reader *r, struct str name, enum operator_id *re
   return operator_find(str_from(plain), ret) && operator_row(*ret)->results == 1;
 }
 
-static void note_unknown(struct reader *r, struct str name, struct span at) {
-  size_t i = (size_t)(uintptr_t)map_get(&r->unknown_names, name);
-  if (i == 0) {
-    vec_push(r->arena, &r->unknown, (struct unknown_operator){name, 0, at});
-    i = r->unknown.len;
-    map_put(r->arena, &r->unknown_names, name, (void *)(uintptr_t)i);
-  }
-  r->unknown.at[i - 1].uses++;
-}
-
-static int by_uses(const void *a, const void *b) {
-  const struct unknown_operator *x = a, *y = b;
-  if (x->uses != y->uses)
-    return x->uses < y->uses ? 1 : -1;
-  return (x->span.begin > y->span.begin) - (x->span.begin < y->span.begin);
-}
-
-// Operators that cannot be supported, and why.
-static const char *refusal(struct str name) {
-  static const char *const sized[] = {"aten.nonzero.",       "aten.masked_select.",
-                                      "aten._unique",        "aten.unique",
-                                      "aten.bincount.",      "aten.item.",
-                                      "aten._local_scalar_", "aten.repeat_interleave.Tensor"};
-  static const char *const algebra[] = {
-      "aten.linalg_",   "aten._linalg_", "aten.cholesky",    "aten.inverse.",
-      "aten.pinverse.", "aten.det.",     "aten.logdet.",     "aten.slogdet.",
-      "aten.lu_",       "aten._lu_",     "aten.qr.",         "aten.geqrf.",
-      "aten.ormqr.",    "aten.orgqr.",   "aten.svd.",        "aten._svd",
-      "aten.symeig.",   "aten.lstsq.",   "aten.matrix_exp.", "aten.triangular_solve."};
-  for (size_t i = 0; i < COUNT_OF(sized); i++)
-    if (str_starts(name, sized[i]))
-      return "its result depends on the contents of a tensor, by its size or as a number";
-  for (size_t i = 0; i < COUNT_OF(algebra); i++)
-    if (str_starts(name, algebra[i]))
-      return "linear algebra of matrices is not compiled: compute it before the graph (LAPACK, "
-             "cuSOLVER) and pass its results as inputs, or write it as products, as "
-             "Newton-Schulz iterations are";
-  return NULL;
-}
-
-// What the message says about one operator.
-static bool note_unknown_operator(struct diag *d, const struct unknown_operator *u) {
-  const char *why = refusal(u->name), *near = why ? NULL : operator_nearest(u->name);
-  if (why)
-    diag_note(d, u->span, "`%.*s`: %s", STR_ARG(u->name), why);
-  else if (near)
-    diag_note(d, u->span, "the closest name to `%.*s` is `%s`", STR_ARG(u->name), near);
-  return why || near;
-}
-
-void fx_report_unknown(struct reader *r) {
-  enum { SHOWN = 40, NEAR = 8 };
-  if (r->unknown.len == 0)
-    return;
-  struct strbuf names = {.arena = r->arena};
-  struct span first = r->unknown.at[0].span;
-  qsort(r->unknown.at, r->unknown.len, sizeof *r->unknown.at, by_uses);
-  for (size_t i = 0; i < r->unknown.len && i < SHOWN; i++)
-    strbuf_printf(&names, "%s`%.*s` (%u)", i ? ", " : "", STR_ARG(r->unknown.at[i].name),
-                  r->unknown.at[i].uses);
-  if (r->unknown.len > SHOWN)
-    strbuf_printf(&names, " and %zu more", r->unknown.len - SHOWN);
-  struct diag *d = diag_error(r->diag, first, E1002, "%zu unknown operator%s: %s", r->unknown.len,
-                              r->unknown.len == 1 ? "" : "s", strbuf_cstr(&names));
-  strbuf_finish(&names);
-  size_t shown = 0;
-  for (size_t i = 0; i < r->unknown.len && i < SHOWN && shown < NEAR; i++)
-    shown += note_unknown_operator(d, &r->unknown.at[i]);
-  diag_help(d, "docs/operators.md lists the operators; let PyTorch decompose others before the "
-               "graph is printed, or register them (tile/operator.h)");
-}
-
 // ---- arguments ----
 
 enum { CALL_MAX_ARGS = 256 };
@@ -137,6 +63,7 @@ struct call {
   struct span at;
   const struct custom_operator *custom; // NULL: one of the table
   size_t count, by_name;
+  struct value *variable;         // of the first argument, if that is a tensor
   struct arg args[CALL_MAX_ARGS]; // positional ones, then keyword arguments
   struct str names[CALL_MAX_ARGS];
   struct span spans[CALL_MAX_ARGS];
@@ -158,6 +85,8 @@ static bool argument(struct reader *r, struct call *c) {
   }
   if (!fx_value(r, &c->args[i]))
     return false;
+  if (i == 0 && c->args[i].kind == ARG_VALUE)
+    c->variable = r->variable;
   c->spans[i] = fx_span(r, first, r->pos);
   c->count++;
   return true;
@@ -295,64 +224,65 @@ static bool ask_tensor(struct reader *r, const struct call *c, enum special what
   return true;
 }
 
-// ---- writes to inputs ----
-
-// copy_(input, src): from here on the input's value is `src`, also after the run.
-static bool write_input(struct reader *r, const struct arg *args, struct span at,
-                        struct binding *ret) {
-  struct value *input = args[0].kind == ARG_VALUE ? args[0].value : NULL;
-  if (!input || input->def) {
-    diag_help(fx_error(r, at, E1008, "a write to a tensor that is not an input of the graph"),
-              "make the graph functional, as `run_decompositions()` does");
-    return false;
-  }
-  if (input->complex || complex_in(args + 1, 1)) {
-    diag_help(fx_error(r, at, E1008, "a write to a complex input"),
-              "return the new value instead, and copy it after the run");
-    return false;
-  }
-  struct value *v = args[1].kind == ARG_VALUE ? args[1].value : NULL;
-  bool same = v && v->dtype == input->dtype && v->rank == input->rank;
-  for (uint32_t i = 0; same && i < v->rank; i++)
-    same = v->shape[i] == input->shape[i];
-  if (!same)
-    v = graph_apply(r->g, OP_COPY, args, 2, at);
-  if (!v)
-    return r->failed = true, false;
-  size_t index = (size_t)(uintptr_t)ptrmap_get(&r->written, input);
-  if (index) {
-    r->g->mutations.at[index - 1].value = v;
-  } else {
-    graph_add_mutation(r->g, input, v);
-    ptrmap_put(r->arena, &r->written, input, (void *)(uintptr_t)r->g->mutations.len);
-  }
-  *ret = (struct binding){.kind = BOUND_VALUE, .value = v};
-  return true;
-}
-
 // ---- operators ----
 
-void fx_note_base(struct reader *r, const struct value *v) {
-  struct value *base = NULL;
-  const struct node *n = v->def;
-  if (n && n->arg_count && n->args[0].kind == ARG_VALUE &&
-      operator_row(n->op)->class == CLASS_VIEW) {
-    const struct value *of = n->args[0].value;
-    base = !of->def ? n->args[0].value : of->id < r->bases.len ? r->bases.at[of->id] : NULL;
-  }
-  while (r->bases.len <= v->id)
-    vec_push(r->arena, &r->bases, NULL);
-  r->bases.at[v->id] = base;
+// Composite operators whose result may be a part of their operand, or the operand itself.
+static bool may_alias(enum operator_id op) {
+  static const enum operator_id ids[] = {OP_LIFT_FRESH,
+                                         OP_POSITIVE,
+                                         OP_REAL,
+                                         OP_CONJ,
+                                         OP_CONJ_VIEW,
+                                         OP_RESOLVE_CONJ,
+                                         OP_DROPOUT,
+                                         OP_FLATTEN,
+                                         OP_CHUNK,
+                                         OP_NARROW,
+                                         OP_EXPAND_AS,
+                                         OP_VIEW_AS,
+                                         OP_UNFLATTEN,
+                                         OP_NUMPY_T,
+                                         OP_MOVEDIM,
+                                         OP_TYPE_AS,
+                                         OP_RESHAPE_AS,
+                                         OP_MATRIX_T,
+                                         OP_SWAPAXES,
+                                         OP_SWAPDIMS,
+                                         OP_TO_DTYPE,
+                                         OP_TO_LAYOUT,
+                                         OP_TO_DEVICE,
+                                         OP_TO_OTHER,
+                                         OP_CONTIGUOUS,
+                                         OP_RESOLVE_NEG,
+                                         OP_TENSOR_SPLIT,
+                                         OP_UNSAFE_SPLIT,
+                                         OP_UNSAFE_SPLIT_WITH_SIZES};
+  if (operator_row(op)->class == CLASS_VIEW)
+    return true;
+  for (size_t i = 0; i < COUNT_OF(ids); i++)
+    if (ids[i] == op)
+      return true;
+  return false;
 }
 
-static bool note_results(struct reader *r, const struct node *n, struct span at) {
-  for (uint32_t i = 0; i < n->result_count; i++) {
-    if (!n->results[i])
-      continue;
-    fx_note_base(r, n->results[i]);
-    if (!fx_check_size(r, n->results[i], at))
+// What each result of a node is a view of. `operand`: of the call; `variable` is its variable.
+static void note_view(struct reader *r, const struct node *n, const struct value *operand,
+                      struct value *variable) {
+  if (operator_row(n->op)->class != CLASS_VIEW || n->args[0].kind != ARG_VALUE)
+    return;
+  struct value *of = n->args[0].value;
+  // PyTorch's `reshape` of other tensors is mostly a copy.
+  if (n->op == OP_RESHAPE && !value_is_contiguous(r->g->exprs, of))
+    return;
+  for (uint32_t i = 0; i < n->result_count; i++)
+    if (n->results[i])
+      fx_note_view(r, n->results[i], of == operand ? variable : of);
+}
+
+static bool check_sizes(struct reader *r, const struct node *n, struct span at) {
+  for (uint32_t i = 0; i < n->result_count; i++)
+    if (n->results[i] && !fx_check_size(r, n->results[i], at))
       return false;
-  }
   return true;
 }
 
@@ -364,8 +294,6 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
       c->custom ? c->custom->parameters : operator_parameters(op, &parameters);
   if (!bind(r, c, ps, parameters, args, &count))
     return false;
-  if (op == OP_COPY_)
-    return write_input(r, args, c->at, ret);
   if (r->g->nodes.len >= GRAPH_MAX_NODES) {
     fx_error(r, c->at, E1009, "more than %d operators", GRAPH_MAX_NODES);
     return false;
@@ -387,32 +315,73 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     fx_error(r, c->at, E1009, "more than %d tensors", FX_MAX_VALUES);
     return false;
   }
-  for (size_t i = first; i < r->g->nodes.len; i++) // several if it is composed
-    if (!note_results(r, r->g->nodes.at[i], c->at))
+  bool shares = !c->custom && may_alias(op);
+  for (size_t i = first; i < r->g->nodes.len; i++) { // several if it is composed
+    if (!check_sizes(r, r->g->nodes.at[i], c->at))
       return false;
+    if (shares)
+      note_view(r, r->g->nodes.at[i], args[0].value, c->variable);
+  }
   *ret = is_tuple ? (struct binding){.kind = BOUND_TUPLE, .tuple = n}
                   : (struct binding){.kind = BOUND_VALUE, .value = n->results[0]};
   return true;
 }
 
-// x.op_(..): the operator on the current value of x, written to x in its dtype.
+// ---- writes ----
+
+// `new` in the dtype and shape of the variable.
+static struct value *as_written(struct reader *r, struct value *v, struct value *new,
+                                struct span at) {
+  bool same = new->dtype == v->dtype &&new->rank == v->rank;
+  for (uint32_t i = 0; same && i < v->rank; i++)
+    same = new->shape[i] == v->shape[i];
+  if (same)
+    return new;
+  const struct arg args[] = {ARG_V(v), ARG_V(new)};
+  return graph_apply(r->g, OP_COPY, args, 2, at);
+}
+
+// x.op_(..): the operator on the present value of x, written to x in its dtype; x.copy_(y).
 static bool append_written(struct reader *r, struct call *c, enum operator_id op,
                            struct binding *ret) {
-  struct value *input = c->count && c->args[0].kind == ARG_VALUE ? c->args[0].value : NULL;
-  struct arg args[] = {ARG_V(input), {0}};
-  if (input && !input->def) {
-    c->args[0] = ARG_V(fx_current(r, input));
-    if (!append(r, c, op, ret))
-      return false;
-    args[1] = ARG_V(ret->value);
+  struct value *x = c->count && c->args[0].kind == ARG_VALUE ? c->args[0].value : NULL;
+  bool is_copy = op == OP_COPY_;
+  if (!x || (is_copy && (c->count < 2 || c->args[1].kind != ARG_VALUE))) {
+    fx_error(r, c->at, E1003, "`%.*s` needs %s", STR_ARG(c->name), x ? "two tensors" : "a tensor");
+    return false;
   }
-  return write_input(r, args, c->at, ret);
+  if (x->complex || complex_in(c->args, c->count)) {
+    diag_help(fx_error(r, c->at, E1008, "a write to a complex tensor"),
+              "return the new value instead, and copy it after the run");
+    return false;
+  }
+  if (operator_row(op)->class == CLASS_VIEW && op != OP_DETACH) {
+    diag_help(fx_error(r, c->at, E1008, "`%.*s` gives a tensor another shape", STR_ARG(c->name)),
+              "write the operator without `_`, and use its result");
+    return false;
+  }
+  struct value *new = c->args[1].value;
+  if (!is_copy) {
+    struct value *now = fx_current(r, x);
+    c->args[0] = ARG_V(now);
+    if (!now || !append(r, c, op, ret))
+      return false;
+    new = ret->value;
+  }
+  if (op == OP_DETACH)
+    return true;
+  new = as_written(r, x, new, c->at);
+  if (!new)
+    return r->failed = true, false;
+  *ret = (struct binding){.kind = BOUND_VALUE, .value = x};
+  return fx_write(r, x, new, c->at);
 }
 
 bool fx_call(struct reader *r, struct binding *ret) {
   struct call c;
   enum operator_id op = OPERATOR_COUNT;
   c.count = c.by_name = 0;
+  c.variable = NULL;
   *ret = (struct binding){.kind = BOUND_WRONG};
   if (!operator_name(r, &c.name, &c.at))
     return false;
@@ -423,7 +392,7 @@ bool fx_call(struct reader *r, struct binding *ret) {
     op = OP_CUSTOM;
   else if (special == SPECIAL_NONE && !find_operator(r, c.name, &op) &&
            !(writes = find_written(r, c.name, &op))) {
-    note_unknown(r, c.name, c.at);
+    fx_note_unknown(r, c.name, c.at);
     return fx_skip_brackets(r);
   }
   if (!arguments(r, special == SPECIAL_NONE && (op == OP_COPY_ || writes), &c))
@@ -440,9 +409,9 @@ bool fx_call(struct reader *r, struct binding *ret) {
   }
   if (special == SPECIAL_NOTHING)
     return *ret = (struct binding){.kind = BOUND_NONE}, true;
-  bool ok = special != SPECIAL_NONE ? ask_tensor(r, &c, special, ret)
-            : writes                ? append_written(r, &c, op, ret)
-                                    : append(r, &c, op, ret);
+  bool ok = special != SPECIAL_NONE    ? ask_tensor(r, &c, special, ret)
+            : writes || op == OP_COPY_ ? append_written(r, &c, op, ret)
+                                       : append(r, &c, op, ret);
   ret->span = c.at;
   return ok;
 }

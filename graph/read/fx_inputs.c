@@ -18,12 +18,6 @@ struct binding *fx_bind(struct reader *r, size_t token, struct binding b) {
   return new;
 }
 
-void fx_name_value(struct reader *r, size_t token, struct value *v) {
-  struct str name = fx_text(r, token);
-  v->name = arena_strndup(r->arena, name.ptr, name.len);
-  v->span = fx_span(r, token, token + 1);
-}
-
 // ---- inputs ----
 
 static bool add_input(struct reader *r, size_t token, const struct annotation *an,
@@ -32,16 +26,14 @@ static bool add_input(struct reader *r, size_t token, const struct annotation *a
   const char *copy = arena_strndup(r->arena, name.ptr, name.len);
   if (r->g->inputs.len >= LIMIT_GRAPH_TENSORS)
     return limit_error(r->g->diag, an->span, LIMIT_ID_GRAPH_TENSORS, 0);
-  struct value *v = an->is_complex
-                        ? complex_input(r->g, copy, an->dtype, an->rank, an->shape,
-                                        an->has_strides ? an->strides : NULL,
-                                        fx_span(r, token, token + 1))
-                        : graph_add_input(r->g, copy, an->dtype, an->rank, an->shape,
-                                          an->has_strides ? an->strides : NULL,
-                                          fx_span(r, token, token + 1));
+  struct value *v =
+      an->is_complex
+          ? complex_input(r->g, copy, an->dtype, an->rank, an->shape,
+                          an->has_strides ? an->strides : NULL, fx_span(r, token, token + 1))
+          : graph_add_input(r->g, copy, an->dtype, an->rank, an->shape,
+                            an->has_strides ? an->strides : NULL, fx_span(r, token, token + 1));
   if (!v)
     return r->failed = true, false;
-  fx_note_base(r, v);
   *ret = (struct binding){.kind = BOUND_VALUE, .value = v};
   return fx_check_size(r, v, an->span);
 }

@@ -3,10 +3,6 @@
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
 
-static struct value *base_of(const struct reader *r, const struct value *v) {
-  return v->id < r->bases.len ? r->bases.at[v->id] : NULL;
-}
-
 static struct binding *wrong(struct reader *r) {
   struct binding *b = arena_new(r->arena, struct binding);
   b->kind = BOUND_WRONG;
@@ -46,14 +42,6 @@ struct binding *fx_use(struct reader *r, size_t token) {
                b->span, "defined here");
     return NULL;
   }
-  struct value *base = b->kind == BOUND_VALUE ? base_of(r, b->value) : NULL;
-  if (base && ptrmap_get(&r->written, base)) {
-    diag_help(fx_error(r, at, E1008,
-                       "`%.*s` is a view of the input `%s`, which has been written to since",
-                       STR_ARG(name), base->name),
-              "make the graph functional, as `run_decompositions()` does");
-    return NULL;
-  }
   if (b->kind == BOUND_WRONG)
     r->is_poisoned = true;
   return b;
@@ -74,4 +62,10 @@ const struct expr *fx_symbol(struct reader *r, struct str name, struct span at) 
   e = graph_size(r->g, copy, range->lo, range->hi);
   map_put(r->arena, &r->symbols, name, (void *)(uintptr_t)e);
   return e;
+}
+
+void fx_name_value(struct reader *r, size_t token, struct value *v) {
+  struct str name = fx_text(r, token);
+  v->name = arena_strndup(r->arena, name.ptr, name.len);
+  v->span = fx_span(r, token, token + 1);
 }

@@ -60,6 +60,11 @@ struct size_range {
   int64_t lo, hi;
 };
 
+// A value that shares memory with another.
+struct fx_view {
+  struct value *base, *root; // NULL: it does not. The root is the last base.
+};
+
 struct reader {
   struct arena *arena;
   struct diag_engine *diag;
@@ -73,7 +78,10 @@ struct reader {
   struct map written; // by address of an input: 1 + its index in the mutations
   struct map reals;   // floats computed from sizes, by address of the tensor
   VEC(struct unknown_operator) unknown;
-  VEC(struct value *) bases; // by value id: the input that a view aliases, or NULL
+  VEC(struct fx_view) views; // by value id
+  struct map latest;   // by address of a value that is no view and was written to: its present one
+  struct map versions; // by address of a view of such a one: struct view_version (fx_write.c)
+  struct value *variable; // the value of the last name that was read, before any write
   VEC(struct token) annotation_tokens;
   struct map classes;    // subgraphs of this one, by name: the token of the name
   struct map subgraphs;  // those read so far, by address of that token
@@ -82,6 +90,7 @@ struct reader {
   unsigned depth;        // of nested expressions
   uint32_t number_depth; // nested divisions in the current statement
   bool in_annotation;    // names are those of sizes
+  bool is_return;        // the statement is the `return`
   bool is_target;        // the value is written to: an input means itself, not its current value
   bool may_add_symbols;  // sizes of inputs may be new symbols, those of results may not
   bool is_poisoned;      // the statement uses a BOUND_WRONG name
@@ -118,8 +127,6 @@ const struct source *fx_without_colours(struct arena *a, const struct source *s)
 // ---- inputs (graph/read/fx_inputs.c) ----
 // Binds the name at the token. A second definition is E1001 and BOUND_WRONG.
 struct binding *fx_bind(struct reader *r, size_t token, struct binding b);
-// Binds the name of a value, and names the value so.
-void fx_name_value(struct reader *r, size_t token, struct value *v);
 bool fx_too_many_errors(const struct reader *r);
 // The parameters of `forward`, after the opening parenthesis.
 bool fx_parameters(struct reader *r);
@@ -130,10 +137,10 @@ bool fx_use_attribute(struct reader *r, struct binding *ret);
 
 // ---- values and numbers (graph/read/fx_value.c, graph/read/fx_name.c) ----
 bool fx_value(struct reader *r, struct arg *ret);
-// The current value of an input, after the writes so far.
-struct value *fx_current(const struct reader *r, struct value *v);
 // Skips from a bracket to its partner; E1001 if the line ends before.
 bool fx_skip_brackets(struct reader *r);
+// Gives a value the name at the token.
+void fx_name_value(struct reader *r, size_t token, struct value *v);
 // A value that must be an integer, possibly symbolic.
 bool fx_number(struct reader *r, const struct expr **ret);
 // The size of that name; NULL with E1006 if no input has it.
@@ -200,14 +207,23 @@ size_t fx_class_of(const struct reader *r, size_t self);
 // E1008 at the attribute if the subgraph that was read does what a subgraph may not.
 bool fx_check_subgraph(struct reader *r, const struct reader *child);
 
+// ---- writes to tensors (graph/read/fx_write.c) ----
+// The present value of a variable, after the writes so far. NULL after an error.
+struct value *fx_current(struct reader *r, struct value *v);
+// Records that v shares the memory of the variable `base`; NULL: that it does not.
+void fx_note_view(struct reader *r, const struct value *v, struct value *base);
+// The variable v gets the value `new`, of its dtype and shape. Errors are E1008.
+bool fx_write(struct reader *r, struct value *v, struct value *new, struct span at);
+
 // ---- calls of operators (graph/read/fx_call.c) ----
 // At the first word of the operator's name. Fills in the binding of the result.
 bool fx_call(struct reader *r, struct binding *ret);
 // Is it at the name of an operator: torch.ops.*, aten.*, prims.*?
 bool fx_at_operator(const struct reader *r);
+
+// ---- unknown operators (graph/read/fx_unknown.c) ----
+void fx_note_unknown(struct reader *r, struct str name, struct span at);
 // E1002 with all names.
 void fx_report_unknown(struct reader *r);
-// Records which input a new value aliases.
-void fx_note_base(struct reader *r, const struct value *v);
 
 #endif

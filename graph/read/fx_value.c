@@ -221,15 +221,15 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
   return true;
 }
 
-struct value *fx_current(const struct reader *r, struct value *v) {
-  size_t index = r->g->mutations.len ? (size_t)(uintptr_t)ptrmap_get(&r->written, v) : 0;
-  return index ? r->g->mutations.at[index - 1].value : v;
-}
-
 static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
   *ret = (struct arg){0};
   switch (b->kind) {
-  case BOUND_VALUE: *ret = ARG_V(r->is_target ? b->value : fx_current(r, b->value)); return true;
+  case BOUND_VALUE: {
+    r->variable = b->value;
+    struct value *v = r->is_target ? b->value : fx_current(r, b->value);
+    *ret = v ? ARG_V(v) : *ret;
+    return v;
+  }
   case BOUND_NUMBER:
     *ret = b->number;
     r->number_depth = r->number_depth > b->depth ? r->number_depth : b->depth;
@@ -286,7 +286,13 @@ static bool word(struct reader *r, struct arg *ret) {
               "methods of tensors belong to Dynamo's level: export the graph at the level of ATen");
     return false;
   }
-  return bound(r, b, ret);
+  if (!bound(r, b, ret))
+    return false;
+  // A value that a write has made is returned by this name.
+  struct value *v = ret->kind == ARG_VALUE ? ret->value : NULL;
+  if (r->is_return && v && v != b->value && v->def && v->span.begin == v->def->span.begin)
+    fx_name_value(r, first, v);
+  return true;
 }
 
 // ---- expressions ----

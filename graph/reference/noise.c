@@ -94,6 +94,8 @@ static bool is_exact_pointwise(enum operator_id op) {
   case OP_TRUNC:
   case OP_ROUND:
   case OP_WHERE_SELF:
+  case OP_TO_BITS:
+  case OP_FROM_BITS:
   case OP_CLONE:
   case OP_RELU:
   case OP_HARDTANH:

@@ -95,6 +95,16 @@ bool reference_scalar(struct reference_call *c) {
   return run(c, &p);
 }
 
+// To or from the bits of floats.
+bool reference_bits(struct reference_call *c) {
+  bool is_float = dtype_is_float(c->out[0]->dtype);
+  struct pointwise p = {.f = apply_scalar, .result = c->out[0]->dtype};
+  p.type = call_tensor(c, 0)->dtype;
+  p.scalar = is_float ? scalar_from_bits(p.result) : scalar_to_bits(p.type);
+  set_operand(c, &p, 0, 0, p.type);
+  return run(c, &p);
+}
+
 bool reference_where(struct reference_call *c) {
   struct pointwise p = {.f = apply_scalar, .scalar = SCALAR_WHERE};
   p.type = p.result = c->out[0]->dtype;

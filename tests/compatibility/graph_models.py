@@ -91,6 +91,32 @@ def gpt_neox():
     return language_model("GPTNeoXForCausalLM", "GPTNeoXConfig")
 
 
+# One head of keys and values, which the attention broadcasts.
+@model
+def falcon():
+    return language_model("FalconForCausalLM", "FalconConfig", multi_query=True, alibi=False)
+
+
+# In-place operators on values.
+@model
+def falcon_alibi():
+    return language_model("FalconForCausalLM", "FalconConfig", alibi=True, attention="eager")
+
+
+# Copies to slices of an empty tensor.
+@model
+def deepseek():
+    return language_model("DeepseekV3ForCausalLM", "DeepseekV3Config", moe_intermediate_size=16, n_routed_experts=4, n_group=2, topk_group=1,
+                          num_experts_per_tok=2, kv_lora_rank=8, q_lora_rank=8, qk_rope_head_dim=4, qk_nope_head_dim=4, v_head_dim=8,
+                          first_k_dense_replace=1, num_key_value_heads=4, experts_implementation="batched_mm")
+
+
+@model
+def gpt_oss():
+    return language_model("GptOssForCausalLM", "GptOssConfig", head_dim=8, num_local_experts=4, num_experts_per_tok=2, sliding_window=3,
+                          attention="eager", experts_implementation="batched_mm")
+
+
 @model
 def bert():
     import transformers
@@ -169,6 +195,14 @@ def vit():
     config = transformers.ViTConfig(image_size=16, patch_size=4, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4)
     inner = transformers.ViTModel(config).eval()
     return Model(Call(inner, lambda m, x: m(pixel_values=x)[0]), lambda n: (torch.randn(n, 3, 16, 16),), [{0: "b"}], zero=False)
+
+
+@model
+def siglip():
+    import transformers
+    config = transformers.SiglipVisionConfig(image_size=16, patch_size=4, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4)
+    inner = transformers.SiglipVisionModel(config).eval()
+    return Model(Call(inner, lambda m, x: m(x)[1]), lambda n: (torch.randn(n, 3, 16, 16),), [{0: "b"}], zero=False)
 
 
 # ---- timm ----
@@ -527,3 +561,59 @@ class Ragged(nn.Module):
 @model
 def ragged():
     return Model(Ragged(), lambda n: (torch.randn(n, 4), torch.randn(n + 2, 4)), [{0: "n"}, {0: "m"}], sizes=(5, 4, 7), zero=False, low=4)
+
+
+class Recommender(nn.Module):
+    """Bags of embeddings, and the products of each pair of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.bottom, self.top = nn.Linear(4, 6), nn.Linear(6 + 6, 1)
+        self.tables = nn.ModuleList([nn.EmbeddingBag(10, 6, mode="sum") for _ in range(3)])
+
+    def forward(self, dense, sparse):
+        x = F.relu(self.bottom(dense))
+        z = torch.stack([x] + [table(sparse[:, i]) for i, table in enumerate(self.tables)], 1)
+        i, j = torch.tril_indices(4, 4, -1)
+        return self.top(torch.cat([x, (z @ z.transpose(1, 2))[:, i, j]], 1))
+
+
+@model
+def recommender():
+    return Model(Recommender(), lambda n: (torch.randn(n, 4), ids(n, 3, 5, top=10)), [{0: "b"}, {0: "b"}])
+
+
+class InPlace(nn.Module):
+    """Writes to values, to views of them and of views, and reads of views made before."""
+
+    def forward(self, x):
+        y = torch.zeros_like(x)
+        row, flat = y[:, 0], y.view(-1)
+        y.copy_(x).mul_(2)
+        y[:, 1:3] += 1
+        y[:, 2].relu_()
+        y.t()[-1].fill_(3)
+        a, b = y.chunk(2, 1)
+        b.sub_(a)
+        return y, row * 2, flat.clamp_(min=-1), x + y
+
+
+@model
+def in_place():
+    return Model(InPlace(), lambda n: (torch.randn(n, 6),), [{0: "b"}])
+
+
+class Bits(nn.Module):
+    """Powers of two by the bits of floats, packed bytes, the most frequent label."""
+
+    def forward(self, x, labels):
+        exponent = (x.view(torch.int32) >> 23 & 255) - 127
+        scale = ((exponent + 127) << 23).view(torch.float32)
+        packed = (x / scale).to(torch.bfloat16).view(torch.int32)
+        values, indices = labels.mode(1)
+        return exponent, scale, packed, x.view(torch.uint8), values, indices, torch.digamma(x.abs() + 0.5)
+
+
+@model
+def bits():
+    return Model(Bits(), lambda n: (torch.randn(n, 4), ids(n, 5, top=3)), [{0: "b"}, {0: "b"}])

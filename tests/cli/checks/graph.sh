@@ -121,6 +121,34 @@ check "--bench" 0 '^G on .* \(cpu\): 1 kernels, 1 launches
 ^  time +[0-9.]+ ms +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays
 ^ +0 +sin_cos_add\[' --graph sincos.py --bench --target cpu --repeats 4
 
+cat > bits.py <<'GRAPH'
+def forward(self, x: "f32[s0, 4]", q: "u8[s0, 8]", h: "f16[s0, 2]", c: "i64[s0, 6]"):
+    bits: "i32[s0, 4]" = torch.ops.aten.view.dtype(x, torch.int32)
+    exponent: "i32[s0, 4]" = torch.ops.aten.bitwise_right_shift.Tensor_Scalar(bits, 23)
+    narrow: "i16[s0, 8]" = torch.ops.aten.view.dtype(x, torch.int16)
+    wide: "bf16[s0, 4]" = torch.ops.aten.view.dtype(q, torch.bfloat16)
+    rounded: "f16[s0, 2]" = torch.ops.aten.mul.Tensor(h, 3)
+    halves: "i32[s0, 1]" = torch.ops.aten.view.dtype(rounded, torch.int32)
+    eighths: "f8e4m3fn[s0, 4]" = torch.ops.aten.view.dtype(h, torch.float8_e4m3fn)
+    mode = torch.ops.aten.mode.default(c)
+    values: "i64[s0]" = mode[0]
+    indices: "i64[s0]" = mode[1]
+    return (exponent, narrow, wide, halves, eighths, values, indices)
+GRAPH
+for target in cpu 'sm_90a --simulate'; do
+  check "bits of elements, $target" 0 'checked.*' --graph bits.py --run --check --target $target --arg 's0=3' --arg 'x=f32[3x4]:rand(1)' \
+    --arg 'q=u8[3x8]:fill(63)' --arg 'h=f16[3x2]:rand(2)' --arg 'c=i64[3x6]:iota'
+done
+cat > special.py <<'GRAPH'
+def forward(self, x: "f32[40]", p: "f32[40]"):
+    digamma: "f32[40]" = torch.ops.aten.digamma.default(x)
+    trigamma: "f32[40]" = torch.ops.aten.polygamma.default(1, x)
+    zeta: "f32[40]" = torch.ops.aten.special_zeta.other_scalar(x, 2.5)
+    ndtri: "f32[40]" = torch.ops.aten.special_ndtri.default(p)
+    return (digamma, trigamma, zeta, ndtri)
+GRAPH
+check "gamma and zeta functions" 0 'checked.*' --graph special.py --run --check --target cpu --arg 'x=f32[40]:randn(1)' --arg 'p=f32[40]:rand(2)'
+
 cat > step.py <<'GRAPH'
 class G(torch.nn.Module):
     def forward(self, p: "f32[3]", g: "f32[3]"):

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes in the text of a graph: to values, to views of them, to views of inputs.
+#include "base/attrs.h"
+#include "graph/ir/graph_operators.h"
+#include "graph/reference/interpret.h"
+#include "graph/reference/tensor.h"
+#include "graph_fixture.h"
+
+#include <check.h>
+
+#define X "x: \"f32[2, 3]\""
+#define GRAPH(parameters, ...)                                                                     \
+  "class <lambda>(torch.nn.Module):\n    def forward(self, " parameters "):\n        " __VA_ARGS__ \
+  "\n"
+
+static struct graph_fixture good(const char *text) {
+  struct graph_fixture r = graph_fixture_read("graph.py", str_from(text));
+  graph_fixture_require(r.diag, r.graph, text);
+  return r;
+}
+
+// Values of an interpreted graph with one input x of 2 x 3 elements 0, 1, .., 5 and one output.
+static void check_written(const char *text, const double *want) {
+  struct graph_fixture r = good(text);
+  const int64_t shape[] = {2, 3};
+  struct tensor *x = tensor_create(DTYPE_F32, 2, shape), *out = NULL;
+  for (int i = 0; i < 6; i++)
+    x->at[i].real = i;
+  ck_assert(graph_interpret(r.graph, &(struct interpret_options){0}, NULL, &x, &out));
+  for (int i = 0; i < 6; i++)
+    ck_assert_msg(out->at[i].real == want[i], "%s\nelement %d is %g, not %g", text, i,
+                  out->at[i].real, want[i]);
+  tensor_destroy(x);
+  tensor_destroy(out);
+  graph_fixture_end(&r);
+}
+
+// A write to a view is one to what it is a view of; other views of that see it, also those made
+// before. Writes to values change no input.
+#define WRITTEN(body, ...)                                                                         \
+  {                                                                                                \
+    GRAPH(X, "y = torch.ops.aten.clone.default(x)\n        " body), { __VA_ARGS__ }                \
+  }
+#define LINE "\n        "
+static const struct {
+  const char *text;
+  double want[6];
+} written[] = {
+    WRITTEN("v = torch.ops.aten.select.int(y, 0, -1)" LINE
+            "m = torch.ops.aten.mul_.Tensor(v, 10)" LINE "return y",
+            0, 1, 2, 30, 40, 50),
+    WRITTEN("v = torch.ops.aten.view.default(y, [6])" LINE
+            "a = torch.ops.aten.add_.Tensor(y, 1)" LINE
+            "w = torch.ops.aten.view.default(v, [2, 3])" LINE "return w",
+            1, 2, 3, 4, 5, 6),
+    WRITTEN("t = torch.ops.aten.t.default(y)" LINE
+            "s = torch.ops.aten.slice.Tensor(t, 0, 1, 3)" LINE
+            "p = torch.ops.aten.permute.default(s, [-1, 0])" LINE
+            "f = torch.ops.aten.fill_.Scalar(p, 7)" LINE "return y",
+            0, 7, 7, 3, 7, 7),
+    WRITTEN("split = torch.ops.aten.split.Tensor(y, 2, -1)" LINE "b = split[1]" LINE
+            "u = torch.ops.aten.unbind.int(y, 0)" LINE "c = u[0]" LINE
+            "n = torch.ops.aten.neg_.default(b)" LINE "m = torch.ops.aten.mul_.Tensor(c, 2)" LINE
+            "return y",
+            0, 2, -4, 3, 4, -5),
+    WRITTEN("w = torch.ops.aten.split_with_sizes.default(y, [1, 2], 1)" LINE "b = w[1]" LINE
+            "d = torch.ops.aten.diagonal.default(b)" LINE "z = torch.ops.aten.zero_.default(d)" LINE
+            "return y",
+            0, 0, 2, 3, 4, 0),
+    WRITTEN("v = torch.ops.aten.unsqueeze.default(y, 1)" LINE
+            "s = torch.ops.aten.transpose.int(v, 0, 2)" LINE
+            "q = torch.ops.aten.squeeze.dim(s, 1)" LINE
+            "r = torch.ops.aten.select.int(q, 1, 1)" LINE
+            "c = torch.ops.aten.fill_.Scalar(r, 9)" LINE "return y",
+            0, 1, 2, 9, 9, 9),
+    // What an operator returns is what it wrote to.
+    WRITTEN("a = torch.ops.aten.add_.Tensor(y, 1)" LINE "r = torch.ops.aten.mul_.Tensor(a, 2)" LINE
+            "return y",
+            2, 4, 6, 8, 10, 12),
+    // A copy is not a view, a value copied from is not written to.
+    WRITTEN("z = torch.ops.aten.zeros_like.default(y)" LINE
+            "c = torch.ops.aten.copy_.default(z, y)" LINE
+            "a = torch.ops.aten.add_.Tensor(c, 1)" LINE "return y",
+            0, 1, 2, 3, 4, 5),
+    WRITTEN("r = torch.ops.aten.relu.default(y)" LINE "f = torch.ops.aten.fill_.Scalar(y, -1)" LINE
+            "return r",
+            0, 1, 2, 3, 4, 5),
+    WRITTEN("c = torch.ops.aten.contiguous.default(y)" LINE
+            "d = torch.ops.aten.detach_.default(c)" LINE
+            "f = torch.ops.aten.fill_.Scalar(d, -1)" LINE "return y",
+            -1, -1, -1, -1, -1, -1),
+};
+
+START_TEST(writes_to_values) { check_written(written[_i].text, written[_i].want); }
+END_TEST
+
+// A view of an input that is written to, through another view.
+START_TEST(writes_to_views_of_inputs) {
+  struct graph_fixture r =
+      good(GRAPH(X, "v = torch.ops.aten.view.default(x, [6])\n        "
+                    "s = torch.ops.aten.select.int(x, 0, 0)\n        "
+                    "a = torch.ops.aten.add_.Tensor(s, 1)\n        return (v, a)"));
+  ck_assert_uint_eq(r.graph->mutations.len, 1);
+  const struct value *now = r.graph->mutations.at[0].value;
+  ck_assert_int_eq(now->def->op, OP_SELECT_SCATTER);
+  ck_assert_ptr_eq(node_value(r.graph->outputs.at[0]->def, 0), now);
+  ck_assert_str_eq(r.graph->outputs.at[0]->name, "v");
+  ck_assert_str_eq(r.graph->outputs.at[1]->name, "a");
+  graph_fixture_end(&r);
+}
+END_TEST
+
+int main(void) {
+  Suite *s = suite_create("read_writes");
+  TCase *t = tcase_create("writes");
+  tcase_add_loop_test(t, writes_to_values, 0, COUNT_OF(written));
+  tcase_add_test(t, writes_to_views_of_inputs);
+  suite_add_tcase(s, t);
+  SRunner *runner = srunner_create(s);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed != 0;
+}
