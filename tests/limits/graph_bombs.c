@@ -468,7 +468,7 @@ const struct bomb graph_bombs[] = {
     {"selects-5000.py", selects, 5000, TILE, ""},
     {"products-50000.py", products, 50000, TILE, ""},
     {"slices-added-30000.py", slices_added, 30000, TILE, ""},
-    {"dense-blocks-15000.py", dense_blocks, 15000, TILE, ""},
+    {"dense-blocks-5000.py", dense_blocks, 5000, TILE, ""},
     {"row-sums-8000.py", row_sums, 8000, TILE, ""},
     {"recurrence-5000.py", recurrence, 5000, TILE, ""},
     {"layers-5000.py", layers, 5000, TILE, ""},
