@@ -181,7 +181,7 @@ static struct entry *entry_create(struct exprs *x, enum expr_kind kind) {
   return n;
 }
 
-static const struct expr *known_as(const struct expr *e) {
+const struct expr *expr_known_as(const struct expr *e) {
   while (entry_of(e)->equal)
     e = entry_of(e)->equal;
   return e;
@@ -193,7 +193,7 @@ static const struct expr *find_or_make(struct exprs *x, enum expr_kind kind, int
   size_t at = hash_of(kind, value, overflows, count, in) & (x->slot_count - 1);
   for (; x->slots[at]; at = (at + 1) & (x->slot_count - 1))
     if (same_node(x->slots[at], kind, value, overflows, count, in))
-      return known_as(x->slots[at]);
+      return expr_known_as(x->slots[at]);
   uint64_t weight = 1;
   uint32_t depth = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -245,8 +245,8 @@ static bool is_simpler(const struct expr *a, const struct expr *b) {
 }
 
 const struct expr *expr_equate(const struct expr *a, const struct expr *b) {
-  a = known_as(a);
-  b = known_as(b);
+  a = expr_known_as(a);
+  b = expr_known_as(b);
   const struct expr *from = is_simpler(a, b) ? b : a, *to = from == a ? b : a;
   if (expr_is_unfit(to))
     return from;

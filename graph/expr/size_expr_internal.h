@@ -31,6 +31,9 @@ struct term {
   const struct expr *of;
 };
 
+// What the expression is known to equal (expr_equate); itself if nothing.
+const struct expr *expr_known_as(const struct expr *e);
+
 // A sum as its terms, ordered by the ids of their products, none with coefficient 0.
 struct poly {
   size_t count;

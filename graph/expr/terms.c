@@ -7,15 +7,20 @@
 // ---- terms ----
 
 bool expr_as_term(struct exprs *x, const struct expr *e, struct term *ret) {
+  int64_t coef = 1;
   if (e->kind == EXPR_ADD)
     return false;
-  *ret = (struct term){1, e};
-  if (e->kind == EXPR_CONST)
-    *ret = (struct term){e->value, expr_const(x, 1)};
-  else if (e->kind == EXPR_MUL && e->in[0]->kind == EXPR_CONST)
-    *ret = (struct term){e->in[0]->value,
-                         e->count == 2 ? e->in[1]
-                                       : expr_intern(x, EXPR_MUL, 0, e->count - 1, e->in + 1)};
+  e = expr_known_as(e);
+  if (e->kind == EXPR_MUL && e->in[0]->kind == EXPR_CONST) {
+    coef = e->in[0]->value;
+    e = e->count == 2 ? e->in[1] : expr_intern(x, EXPR_MUL, 0, e->count - 1, e->in + 1);
+  }
+  if (e->kind != EXPR_CONST)
+    *ret = (struct term){coef, e};
+  else if (__builtin_mul_overflow(coef, e->value, &coef))
+    *ret = (struct term){1, expr_unfit(x)};
+  else
+    *ret = (struct term){coef, expr_const(x, 1)};
   return true;
 }
 
@@ -50,6 +55,10 @@ struct term term_mul(struct exprs *x, struct term a, struct term b, bool *ret_ov
   struct term t = {0, product_mul(x, a.of, b.of)};
   if (__builtin_mul_overflow(a.coef, b.coef, &t.coef) || expr_is_unfit(t.of))
     *ret_overflow = true;
+  else if (t.of->kind == EXPR_CONST) { // a product that is known to equal a number (expr_equate)
+    *ret_overflow |= __builtin_mul_overflow(t.coef, t.of->value, &t.coef);
+    t.of = expr_const(x, 1);
+  }
   return t;
 }
 
@@ -75,7 +84,7 @@ bool product_divide(struct exprs *x, const struct expr *a, const struct expr *b,
   if (k < nb)
     return false;
   *ret = product_of(x, n, in);
-  return true;
+  return n < 2 || (*ret)->kind != EXPR_CONST; // a product that is known to equal a number is no term
 }
 
 const struct expr *product_common(struct exprs *x, const struct expr *a, const struct expr *b) {

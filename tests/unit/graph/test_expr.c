@@ -392,6 +392,21 @@ START_TEST(sizes) {
 }
 END_TEST
 
+// What a guard says of a product holds for products and sums that are built of it, and of nodes that
+// are older than the guard.
+START_TEST(products_known_to_be_numbers) {
+  const struct expr *n = expr_size(x, "n", 1, 1 << 20, 64), *m = expr_size(x, "m", 1, 1 << 20, 64);
+  const struct expr *square = expr_mul(x, n, n), *old = expr_muli(x, square, 3);
+  const struct expr *three = expr_mul(x, square, m);
+  expr_equate(square, num(16));
+  ck_assert_ptr_eq(expr_mul(x, n, n), num(16));
+  ck_assert_ptr_eq(expr_addi(x, square, 2), num(18));
+  ck_assert_ptr_eq(expr_muli(x, square, 3), num(48));
+  ck_assert_ptr_eq(expr_sub(x, old, num(48)), num(0));
+  ck_assert_ptr_ne(expr_floordiv(x, three, m), num(1));
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("expr");
   TCase *t = tcase_create("expr");
@@ -407,6 +422,7 @@ int main(void) {
   tcase_add_test(t, long_sums);
   tcase_add_test(t, text);
   tcase_add_test(t, sizes);
+  tcase_add_test(t, products_known_to_be_numbers);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
