@@ -14,6 +14,12 @@ struct layout { // of a function in a program
   uint32_t *op_of; // [instruction]: its first operation; one more for the end
 };
 
+// A VEC that has a name.
+struct filled_slots {
+  struct filled_slot *at;
+  size_t len, cap;
+};
+
 struct decoder {
   struct arena *arena;
   struct sim_module *module;
@@ -30,8 +36,7 @@ struct decoder {
   unsigned next_part;            // of the opcode
   VEC(uint64_t) constants;
   struct map constant_slots;
-  VEC(struct special_slot) specials;
-  VEC(struct shared_slot) shared_slots;
+  struct filled_slots specials, shared_slots;
   VEC(struct target *) targets; // to be converted from instructions to operations
   bool failed;
 };

@@ -142,22 +142,12 @@ int32_t new_slot(struct decoder *d) {
   return (int32_t)(d->program->register_count + d->constants.len - 1);
 }
 
-// The address of a shared variable, which has the rank of the CTA.
-static int32_t shared_slot(struct decoder *d, uint64_t offset) {
-  for (size_t i = 0; i < d->shared_slots.len; i++)
-    if (d->shared_slots.at[i].offset == offset)
-      return d->shared_slots.at[i].slot;
+static int32_t filled_slot(struct decoder *d, struct filled_slots *slots, uint64_t of) {
+  for (size_t i = 0; i < slots->len; i++)
+    if (slots->at[i].of == of)
+      return slots->at[i].slot;
   int32_t slot = new_slot(d);
-  vec_push(d->arena, &d->shared_slots, (struct shared_slot){slot, offset});
-  return slot;
-}
-
-static int32_t special_slot(struct decoder *d, enum special id) {
-  for (size_t i = 0; i < d->specials.len; i++)
-    if (d->specials.at[i].id == id)
-      return d->specials.at[i].slot;
-  int32_t slot = new_slot(d);
-  vec_push(d->arena, &d->specials, (struct special_slot){slot, id});
+  vec_push(d->arena, slots, (struct filled_slot){slot, of});
   return slot;
 }
 
@@ -231,7 +221,7 @@ static int32_t variable_slot(struct decoder *d, const struct operand *o) {
   } else if (v->space == SIM_GLOBAL || v->space == SIM_CONST) {
     base += MODULE_WINDOW;
   }
-  return v->space == SIM_SHARED ? shared_slot(d, base) : constant_slot(d, base);
+  return v->space == SIM_SHARED ? filled_slot(d, &d->shared_slots, base) : constant_slot(d, base);
 }
 
 int32_t source_slot(struct decoder *d, const struct operand *o, unsigned bits, bool is_float) {
@@ -248,7 +238,7 @@ int32_t source_slot(struct decoder *d, const struct operand *o, unsigned bits, b
     return constant_slot(d, bits == 1 ? o->value != 0 : o->value);
   case OPERAND_FLOAT32:
   case OPERAND_FLOAT64: return constant_slot(d, float_bits(o, is_float ? bits : 0));
-  case OPERAND_SPECIAL: return special_slot(d, (enum special)o->value);
+  case OPERAND_SPECIAL: return filled_slot(d, &d->specials, o->value);
   case OPERAND_VARIABLE: return variable_slot(d, o);
   default: operand_error(d, o, "cannot be read as a value here"); return NO_SLOT;
   }

@@ -21,7 +21,7 @@ static void create_warp(struct run *r, struct cta *c, unsigned index) {
       w->regs[i][lane] = p->constants[i - p->register_count];
   for (size_t i = 0; i < p->shared_slot_count; i++)
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
-      w->regs[p->shared_slots[i].slot][lane] = cluster_address(c->rank, p->shared_slots[i].offset);
+      w->regs[p->shared_slots[i].slot][lane] = cluster_address(c->rank, p->shared_slots[i].of);
   if (!r->check)
     return;
   w->undefined = arena_array(r->arena, uint32_t, p->slot_count + 1);
@@ -141,7 +141,7 @@ static void start_warp(struct warp *w) {
   memset(w->local, UNWRITTEN_BYTE, (size_t)p->local_bytes * SIM_LANES);
   for (size_t i = 0; i < p->special_count; i++)
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
-      w->regs[p->specials[i].slot][lane] = (uint32_t)special_value(w, p->specials[i].id, lane);
+      w->regs[p->specials[i].slot][lane] = (uint32_t)special_value(w, (enum special)p->specials[i].of, lane);
   if (!w->undefined)
     return;
   memset(w->undefined, 0xff, p->register_count * sizeof *w->undefined);

@@ -41,15 +41,11 @@ struct op {
   const struct wgmma_registers *wgmma; // registers of products that it names, or NULL
 };
 
-struct special_slot {
+// A slot whose value each warp gets when it is created or read: a special register (enum special),
+// or the address of a shared variable, its offset and the CTA's rank in its cluster.
+struct filled_slot {
   int32_t slot;
-  enum special id;
-};
-
-// The address of a shared variable: its offset, with the CTA's rank in its cluster.
-struct shared_slot {
-  int32_t slot;
-  uint64_t offset;
+  uint64_t of;
 };
 
 // An entry point with all functions that it calls, callees first.
@@ -60,9 +56,9 @@ struct program {
   unsigned entry;
   unsigned slot_count, register_count; // registers are the slots below register_count
   const uint64_t *constants;           // values of the slots after the registers
-  const struct special_slot *specials;
+  const struct filled_slot *specials;
   size_t special_count;
-  const struct shared_slot *shared_slots;
+  const struct filled_slot *shared_slots;
   size_t shared_slot_count;
   unsigned local_bytes;     // of a lane: stack depots, then parameters of calls
   unsigned wgmma_registers; // how many registers products have

@@ -216,7 +216,7 @@ void complex_fft_public(struct build *b, struct node *n) {
   for (uint32_t i = 0; i < count && i < f.count; i++) {
     const struct expr *want = sizes[i].number;
     int64_t least;
-    if (sizes[i].kind != ARG_INT || (expr_is_const(want, &least) && least < 1))
+    if (sizes[i].kind != ARG_INT || (expr_is_const(want, &least) && least < 0))
       continue;
     if (halves && f.dims[i] == last) {
       size = want;

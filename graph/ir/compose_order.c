@@ -322,15 +322,6 @@ void compose_cumprod(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, from_last(b, product, o.dim), t);
 }
 
-// Along dimension `dim`. The slice of a symbolic size would have min(1, size) elements.
-static struct value *first_of(struct build *b, struct value *x, uint32_t dim) {
-  int64_t size;
-  if (expr_is_const(x->shape[dim], &size))
-    return build_slice(b, x, dim, compose_const(b, 0), compose_const(b, 1), 1);
-  struct value *v = BUILD(b, OP_SELECT, TENSOR(x), arg_int(b->g, dim), arg_int(b->g, 0));
-  return build_unsqueeze(b, v, dim);
-}
-
 // The running maximum or minimum, and its last position; NaN propagates from its first position on.
 void compose_cummax(struct build *b, struct node *n) {
   struct order o;
@@ -344,9 +335,8 @@ void compose_cummax(struct build *b, struct node *n) {
   uint32_t rank = o.x->rank;
   struct dims last = dims_one(rank);
   enum operator_id part = operator_row(n->op)->part;
-  // Later elements are replaced by the first one, which every position includes.
-  struct value *first = first_of(b, each, rank);
-  struct value *all = build_where(b, here, each, first);
+  // Later elements are replaced by the position's own.
+  struct value *all = build_where(b, here, each, build_unsqueeze(b, o.x, rank));
   struct value *most = BUILD(b, part, TENSOR(all), arg_int(b->g, rank), ARG_B(true));
   struct value *hit = build_binop(b, OP_EQ_TENSOR, each, most);
   if (dtype_is_float(o.x->dtype))

@@ -44,7 +44,17 @@ static bool begin(struct build *b, struct node *n, struct window *ret) {
 
 // A single element is 1.
 static void finish(struct build *b, struct node *n, const struct window *w, struct value *v) {
-  n->results[0] = w->turn ? build_convert(b, v, w->t) : build_full(b, 1, &w->length, 1, w->t);
+  int64_t length;
+  if (!w->turn) {
+    n->results[0] = build_full(b, 1, &w->length, 1, w->t);
+    return;
+  }
+  if (!expr_is_const(w->length, &length) && w->length->lo <= 1) {
+    struct value *many =
+        BUILD(b, OP_IOTA, arg_int(b->g, 1), ARG_E(w->length), arg_int(b->g, 0), ARG_D(DTYPE_I64));
+    v = build_where_else(b, build_int(b, OP_NE_TENSOR, many, 1), v, 1);
+  }
+  n->results[0] = build_convert(b, v, w->t);
 }
 
 // The sum of by[k] cos(2 pi k i / period).

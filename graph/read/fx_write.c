@@ -94,13 +94,9 @@ struct value *fx_current(struct reader *r, struct value *v) {
 
 // ---- writing ----
 
-static struct value *apply(struct reader *r, enum operator_id op, size_t count,
-                           const struct arg *args, struct span at) {
-  return graph_apply(r->g, op, args, count, at);
-}
 #define APPLY(op, ...)                                                                             \
-  apply(r, (op), sizeof((struct arg[]){__VA_ARGS__}) / sizeof(struct arg),                         \
-        (struct arg[]){__VA_ARGS__}, at)
+  graph_apply(r->g, (op), (struct arg[]){__VA_ARGS__},                                             \
+              sizeof((struct arg[]){__VA_ARGS__}) / sizeof(struct arg), at)
 
 // Where part `i` of a split begins.
 static const struct expr *part_start(struct reader *r, const struct node *n, uint32_t i) {

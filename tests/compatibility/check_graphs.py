@@ -33,7 +33,8 @@ ALLOWED = {torch.float32: 1.0, torch.float16: 20.0, torch.bfloat16: 100.0, torch
 # Model, form, index of the graph: small ones, with names of this repository alone.
 STORED = (("unet_sides", "decomposed", 0), ("windows_sides", "captured", 0), ("lstm_loop", "captured", 0), ("graph_net", "decomposed", 0),
           ("speech", "captured", 0), ("static_cache", "exported", 0), ("state_space", "trained", 1), ("experts", "captured", 0),
-          ("pools_sides", "captured", 0), ("boxes", "exported", 0), ("ragged", "captured", 0))
+          ("pools_sides", "captured", 0), ("boxes", "exported", 0), ("ragged", "captured", 0), ("long_convolution", "captured", 0),
+          ("spectrogram", "exported", 0), ("running", "decomposed", 0), ("patches", "captured", 0))
 
 
 class Graph:

@@ -617,3 +617,52 @@ class Bits(nn.Module):
 @model
 def bits():
     return Model(Bits(), lambda n: (torch.randn(n, 4), ids(n, 5, top=3)), [{0: "b"}, {0: "b"}])
+
+
+@model
+def long_convolution():
+    """A convolution as long as the sequence, by Fourier transforms of symbolic length; FNet's mixing."""
+    class LongConvolution(nn.Module):
+        def forward(self, x):
+            n = x.shape[1]
+            kernel = torch.fft.rfft(torch.exp(-0.3 * torch.arange(n).float()), n=2 * n)
+            y = torch.fft.irfft(torch.fft.rfft(x, n=2 * n, dim=1) * kernel[None, :, None], n=2 * n, dim=1)[:, :n]
+            return y, torch.fft.fft2(x, norm="ortho").real
+
+    return Model(LongConvolution(), lambda n: (torch.randn(2, n, 3),), [{1: "n"}], sizes=(6, 1, 9, 5), zero=False)
+
+
+@model
+def spectrogram():
+    class Spectrogram(nn.Module):
+        def forward(self, x):
+            z = torch.stft(x, 16, 4, win_length=12, window=torch.hamming_window(12), return_complex=True)
+            return (z.abs().square() + 1e-6).log10()
+
+    return Model(Spectrogram(), lambda n: (torch.randn(n, 40),), [{0: "n"}], zero=False)
+
+
+@model
+def running():
+    """Running extrema, products and sums along a symbolic dimension."""
+    class Running(nn.Module):
+        def forward(self, x):
+            top, at = x.cummax(1)
+            return top, at, x.cummin(1).values, x.cumprod(1), torch.logcumsumexp(x, 1)
+
+    return Model(Running(), lambda n: (torch.randn(2, n, 3),), [{1: "n"}])
+
+
+@model
+def patches():
+    """A guard makes the square of a symbolic number of patches a constant."""
+    class Patches(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cut, self.where = nn.Conv2d(3, 8, 4, 4), nn.Embedding(9, 8)
+
+        def forward(self, x):
+            y = self.cut(x).flatten(2).transpose(1, 2)
+            return F.layer_norm(y + self.where(torch.arange(9)), (8,)).mean(1)
+
+    return Model(Patches(), lambda n: (torch.randn(n, 3, 12, 12),), [{0: "n"}], zero=False)

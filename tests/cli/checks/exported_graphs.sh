@@ -11,6 +11,6 @@ for folder in "$root"/tests/graph/exported/*; do
   done
   check "PyTorch's results: $(basename "$folder")" 0 '!error' "${arguments[@]}"
 done
-for size in boxes.exported:s52=1 boxes.exported:s52=0 graph_net.decomposed:s6=1 graph_net.decomposed:s43=0 static_cache.exported:s52=2 unet_sides.decomposed:s39=1; do
+for size in boxes.exported:s52=1 boxes.exported:s52=0 graph_net.decomposed:s6=1 graph_net.decomposed:s43=0 static_cache.exported:s52=2 unet_sides.decomposed:s39=1 running.decomposed:s11=0 running.decomposed:s11=1 long_convolution.captured:s27=1; do
   check "another size: $size" 0 '!error' --graph "$root/tests/graph/exported/${size%%:*}/graph.py" --run --check --target cpu --arg "${size##*:}"
 done

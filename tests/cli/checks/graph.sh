@@ -328,3 +328,12 @@ refused 'not one window size' 'max_pool1d.default(x, [])'
 refused 'a tensor of 0 dimensions' 'adaptive_avg_pool1d.default(n, [2])'
 refused 'targets of 2 dimensions for scores of 2' 'nll_loss.default(x, x)'
 refused 'decomposed program' 'cross_entropy_loss.default(x, i, None, 1, -100, 0.1)'
+
+cat > window.py << 'GRAPH'
+class GraphModule(torch.nn.Module):
+    def forward(self, a: "f32[n]"):
+        w = torch.ops.aten.hann_window.default(n)
+        return (w,)
+GRAPH
+check 'a window of one element is 1' 0 'w +f32\[n\] +\[1\]' --graph window.py --run --check --target cpu --arg 'a=f32[1]:rand(1)'
+check 'a window of four elements' 0 'w +f32\[n\] +\[0, 0.5, 1, 0.5\]' --graph window.py --run --check --target cpu --arg 'a=f32[4]:rand(1)'

@@ -76,6 +76,10 @@ static const struct good goods[] = {
     {"a: \"f16[2, 3][1, 2]\"", "tile.to_bits.default(a)", {"i16[2, 3][1, 2]"}},
     {"a: \"i8[2, 3]\"", "tile.from_bits.default(a, torch.float8_e5m2)", {"f8e5m2[2, 3][3, 1]"}},
     {"a: \"f32[s0, 4]\"", "aten.view.dtype(a, torch.int8)", {"i8[s0, 16][16, 1]"}},
+    // more steps than a list takes
+    {"x: \"f32[2100, 1, 2]\", h: \"f32[1, 1, 2]\", w: \"f32[2, 2]\"",
+     "aten.rnn_relu.input(x, h, [w, w], False, 1, 0.0, False, False, False)",
+     {"f32[2100, 1, 2][2, 2, 1]", "f32[1, 1, 2][2, 2, 1]"}},
     {"a: \"u8[3, 4*s0]\"", "aten.view.dtype(a, torch.float32)", {"f32[3, s0][s0, 1]"}},
     {"q: \"f32[2, 4, s0, 8]\", k: \"f32[2, 1, s0, 8]\"",
      "aten.scaled_dot_product_attention.default(q, k, k)",
