@@ -48,7 +48,7 @@ static void arrive_op(struct warp *w, const struct op *op, uint32_t lanes) {
     return;
   }
   if (w->clock && !x->is_relaxed) {
-    clock_release(w, lanes, k->arriving);
+    clock_release(w, lanes, k->arriving, true);
     k->acquiring = k->acquiring > w->acquired ? k->acquiring : w->acquired;
   }
   clock_advance(w);

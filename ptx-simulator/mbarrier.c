@@ -192,9 +192,11 @@ bool mbarrier_arrive(struct warp *w, const struct op *op, unsigned lane, struct 
     return bad(w, op, lane, m, "an arrival of 0, or more than 1048575");
   if (count > m->pending)
     return bad(w, op, lane, m, "one arrival more than this phase expects");
-  if (m->arriving && releases && (cluster || m->cta == w->cta)) {
-    clock_release(w, releases, m->arriving);
-    m->acquiring = m->acquiring > w->acquired ? m->acquiring : w->acquired;
+  if (m->arriving && releases) {
+    bool writes = cluster || m->cta == w->cta;
+    clock_release(w, releases, m->arriving, writes);
+    if (writes)
+      m->acquiring = m->acquiring > w->acquired ? m->acquiring : w->acquired;
   }
   m->arrival = op;
   if (drop)

@@ -51,7 +51,7 @@ struct mbarrier *mbarrier_init(struct warp *w, const struct op *op, unsigned lan
                                const struct location *at, uint32_t count);
 void mbarrier_inval(struct warp *w, const struct op *op, unsigned lane, struct mbarrier *m);
 // `count` arrivals; `drop`: and so many fewer are expected from the next phase on. They order what
-// `releases` lanes did; `cluster`: for other CTAs, too. False after a fault.
+// `releases` lanes did; `cluster`: writes for other CTAs, too. False after a fault.
 bool mbarrier_arrive(struct warp *w, const struct op *op, unsigned lane, struct mbarrier *m,
                      uint32_t count, bool drop, uint32_t releases, bool cluster);
 // Expects more bytes (positive) or completes some. False after a fault.

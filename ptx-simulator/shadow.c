@@ -30,10 +30,12 @@ static uint32_t highest_clock(const struct cluster *k) {
 }
 
 static void start_clock(struct warp *w, uint32_t highest) {
-  unsigned count = clock_count(w->cta), warps = clock_warps(w->cta);
+  unsigned count = clock_count(w->cta);
   for (unsigned k = 0; k < count; k++)
-    w->clock[k] = (struct clock_entry){k < warps ? highest : 0, 0, ~0u};
-  w->clock[w->id] = (struct clock_entry){highest + 1, highest + 1, ~0u};
+    w->clock[k] = (struct clock_entry){0, 0, ~0u};
+  for (unsigned k = 0; k < clock_warps(w->cta); k++)
+    w->clock[k].clock = clock_reads(w)[k].clock = highest;
+  clock_set_own(w, (struct clock_entry){highest + 1, highest + 1, ~0u});
   memset(w->fence_clock, 0, count * sizeof *w->clock);
 }
 

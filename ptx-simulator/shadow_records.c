@@ -44,7 +44,8 @@ static void report_under_way(const struct access_site *x, const struct write_rec
   if (load)
     warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
          "the copy of line %u to %s may not have arrived (%s)", other.line,
-         shared_text(c->run, byte).at, mbarrier_text(x->w, mbarrier_at(c, load->mbarrier), text, sizeof text));
+         shared_text(c->run, byte).at,
+         mbarrier_text(x->w, mbarrier_at(c, load->mbarrier), text, sizeof text));
   else
     warn(x->w, x->op, x->lane, SIM_EARLY_READ, &at, &other,
          "a cp.async to these bytes may not have arrived");
@@ -88,23 +89,23 @@ static void report_race(const struct access_site *x, unsigned warp, unsigned lan
   struct sim_site other = site_of(warp_of_cluster(x->w->cta, warp), &code[op], lane);
   char whose[32];
   struct memory_site at = {SIM_SHARED, x->at->offset, x->bytes};
-  warn(x->w, x->op, x->lane, SIM_RACE, &at, &other,
-       "%s, and nothing orders them (%s%s, line %u)", what,
-       shared_text(x->w->run, x->at->offset).at, cluster_whose(x->w, x->at->cta, whose, sizeof whose),
-       other.line);
+  warn(x->w, x->op, x->lane, SIM_RACE, &at, &other, "%s, and nothing orders them (%s%s, line %u)",
+       what, shared_text(x->w->run, x->at->offset).at,
+       cluster_whose(x->w, x->at->cta, whose, sizeof whose), other.line);
 }
 
-// Whether an access of `warp` at `clock`, by other lanes than this one, is unordered with this one.
-static bool is_unordered(const struct access_site *x, unsigned warp, uint32_t clock,
-                         uint32_t lanes) {
-  const struct clock_entry *e = &x->w->clock[warp];
+// Whether an access of `warp` at `clock`, by other lanes than this one, is unordered with this one
+// by the entries `clocks`.
+static bool is_unordered(const struct access_site *x, const struct clock_entry *clocks,
+                         unsigned warp, uint32_t clock, uint32_t lanes) {
+  const struct clock_entry *e = &clocks[warp];
   if (warp != x->w->id)
     return !clock_covers(e, clock, lanes);
   return clock >= e->base && (lanes & ~(1u << x->lane));
 }
 
 void check_write(const struct access_site *x, const struct write_record *r, bool is_read) {
-  if (r->state == UNWRITTEN || !is_unordered(x, r->warp, r->clock, 1u << r->lane))
+  if (r->state == UNWRITTEN || !is_unordered(x, x->w->clock, r->warp, r->clock, 1u << r->lane))
     return;
   if (r->warp >= clock_warps(x->w->cta))
     report_unawaited(x, r);
@@ -115,7 +116,7 @@ void check_write(const struct access_site *x, const struct write_record *r, bool
 }
 
 static void check_read(const struct access_site *x, unsigned warp, const struct read_record *r) {
-  if (!r->clock || !is_unordered(x, warp, r->clock, r->lanes))
+  if (!r->clock || !is_unordered(x, clock_reads(x->w), warp, r->clock, r->lanes))
     return;
   uint32_t others = warp == x->w->id ? r->lanes & ~(1u << x->lane) : r->lanes;
   report_race(x, warp, (unsigned)__builtin_ctz(others), r->op,

@@ -6,12 +6,23 @@
 
 unsigned clock_warps(const struct cta *c) { return c->cluster->count * c->warp_count; }
 
-unsigned clock_mbarriers(const struct cta *c) {
-  return clock_warps(c) + c->rank * MAX_MBARRIERS;
+unsigned clock_mbarriers(const struct cta *c) { return clock_warps(c) + c->rank * MAX_MBARRIERS; }
+
+static unsigned half_of(const struct cta *c) {
+  return clock_warps(c) + c->cluster->count * MAX_MBARRIERS;
 }
 
-unsigned clock_count(const struct cta *c) {
-  return clock_warps(c) + c->cluster->count * MAX_MBARRIERS;
+static bool has_halves(const struct cta *c) { return c->cluster->count > 1; }
+
+unsigned clock_count(const struct cta *c) { return half_of(c) << has_halves(c); }
+
+struct clock_entry *clock_reads(const struct warp *w) {
+  return has_halves(w->cta) ? w->clock + half_of(w->cta) : w->clock;
+}
+
+void clock_set_own(struct warp *w, struct clock_entry own) {
+  w->clock[w->id] = own;
+  clock_reads(w)[w->id] = own;
 }
 
 bool clock_covers(const struct clock_entry *e, uint32_t clock, uint32_t lanes) {
@@ -34,38 +45,46 @@ void clock_join(struct clock_entry *to, const struct clock_entry *from, unsigned
 
 void clock_acquire(struct warp *w, const struct clock_entry *from, bool cluster) {
   const struct cta *c = w->cta;
-  const struct clock_entry *back = &from[w->id];
-  struct clock_entry *own = &w->clock[w->id], kept = *own;
+  unsigned half = half_of(c), warps = clock_warps(c), first = c->rank * c->warp_count;
+  struct clock_entry own = w->clock[w->id], back = from[w->id];
   if (cluster) {
-    clock_join(w->clock, from, clock_count(c));
+    clock_join(w->clock, from, half);
   } else {
-    unsigned first = c->rank * c->warp_count, agents = clock_mbarriers(c);
     clock_join(w->clock + first, from + first, c->warp_count);
-    clock_join(w->clock + agents, from + agents, MAX_MBARRIERS);
+    clock_join(w->clock + warps, from + warps, half - warps);
   }
-  *own = kept;
+  if (has_halves(c))
+    clock_join(w->clock + half, from + half, half);
   // All its lanes have arrived: what they did before is ordered between them, too.
-  if (back->clock && !(w->live & ~back->lanes) && back->clock + 1 > own->base)
-    own->base = back->clock + 1;
+  if (back.clock && !(w->live & ~back.lanes) && back.clock + 1 > own.base)
+    own.base = back.clock + 1;
+  clock_set_own(w, own);
 }
 
-void clock_release(struct warp *w, uint32_t lanes, struct clock_entry *to) {
-  struct clock_entry *own = &w->clock[w->id];
-  uint32_t all = own->lanes;
-  own->lanes = (w->live & ~lanes) ? lanes : ~0u;
-  clock_join(to, w->clock, clock_count(w->cta));
-  own->lanes = all;
+void clock_release(struct warp *w, uint32_t lanes, struct clock_entry *to, bool writes) {
+  unsigned half = half_of(w->cta), warps = clock_warps(w->cta), first = writes ? 0 : warps;
+  struct clock_entry own = w->clock[w->id], part = own;
+  part.lanes = (w->live & ~lanes) ? lanes : ~0u;
+  clock_set_own(w, part);
+  clock_join(to + first, w->clock + first, half - first);
+  if (has_halves(w->cta))
+    clock_join(to + half, w->clock + half, half);
+  clock_set_own(w, own);
 }
 
 void clock_advance(struct warp *w) {
-  if (w->clock)
-    w->clock[w->id].clock++;
+  if (!w->clock)
+    return;
+  struct clock_entry own = w->clock[w->id];
+  own.clock++;
+  clock_set_own(w, own);
 }
 
 void clock_converge(struct warp *w) {
   if (!w->clock)
     return;
-  struct clock_entry *own = &w->clock[w->id];
-  own->clock++;
-  own->base = own->clock;
+  struct clock_entry own = w->clock[w->id];
+  own.clock++;
+  own.base = own.clock;
+  clock_set_own(w, own);
 }

@@ -191,8 +191,7 @@ struct target_hooks {
   // Rings, where the target has_tma. Addresses in shared memory are i32.
   void (*mbarrier_init)(struct emitter *e, LLVMValueRef at, LLVMValueRef arrivals); // by one thread
   void (*mbarriers_ready)(struct emitter *e); // all threads of the CTA see them
-  // cluster: for what threads of other CTAs of the cluster did before their arrivals, too.
-  void (*mbarrier_wait)(struct emitter *e, LLVMValueRef at, LLVMValueRef parity, bool cluster);
+  void (*mbarrier_wait)(struct emitter *e, LLVMValueRef at, LLVMValueRef parity);
   // By the warp, of the lanes whose predicate is true; cta: at the mbarrier of that CTA of the
   // cluster, NULL: at its own.
   void (*mbarrier_arrive)(struct emitter *e, LLVMValueRef at, LLVMValueRef pred, LLVMValueRef cta);

@@ -121,7 +121,7 @@ static void wait_empty(struct emitter *e, MlirOperation op) {
   struct ring r = ring_of(e, op, 0);
   LLVMValueRef slot = read_variable(e, r.at->put.slot), parity = read_variable(e, r.at->put.parity);
   LLVMValueRef before = LLVMBuildXor(e->b, parity, const_i32(e, 1), "");
-  e->target->hooks->mbarrier_wait(e, empty(e, &r, slot), before, r.at->ctas > 0);
+  e->target->hooks->mbarrier_wait(e, empty(e, &r, slot), before);
   e->target->hooks->mbarrier_expect(e, full(e, &r, slot), (unsigned)op_attr_int(op, "bytes", 0));
   advance(e, &r, &r.at->put, slot, parity);
   result_of(e, op, 0)->at[0] = slot;
@@ -137,14 +137,14 @@ static void drain(struct emitter *e, MlirOperation op) {
     LLVMValueRef slot = const_i32(e, i);
     LLVMValueRef is_new = LLVMBuildICmp(e->b, LLVMIntULT, slot, next, "");
     e->target->hooks->mbarrier_wait(e, full(e, &r, slot),
-                                    LLVMBuildSelect(e->b, is_new, parity, before, ""), false);
+                                    LLVMBuildSelect(e->b, is_new, parity, before, ""));
   }
 }
 
 static void wait_full(struct emitter *e, MlirOperation op) {
   struct ring r = ring_of(e, op, 0);
   LLVMValueRef slot = read_variable(e, r.at->get.slot), parity = read_variable(e, r.at->get.parity);
-  e->target->hooks->mbarrier_wait(e, full(e, &r, slot), parity, false);
+  e->target->hooks->mbarrier_wait(e, full(e, &r, slot), parity);
   advance(e, &r, &r.at->get, slot, parity);
   LLVMValueRef held = read_variable(e, r.at->held);
   LLVMBuildStore(e->b, LLVMBuildAdd(e->b, held, const_i32(e, 1), ""), r.at->held);

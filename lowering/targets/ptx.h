@@ -28,7 +28,7 @@ void ptx_async_proxy_fence(struct emitter *e);
 void ptx_begin_maps(struct emitter *e);
 void ptx_mbarrier_init(struct emitter *e, LLVMValueRef at, LLVMValueRef arrivals);
 void ptx_mbarriers_ready(struct emitter *e);
-void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity, bool cluster);
+void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity);
 void ptx_mbarrier_arrive(struct emitter *e, LLVMValueRef at, LLVMValueRef pred, LLVMValueRef cta);
 LLVMValueRef ptx_cluster_rank(struct emitter *e);
 LLVMValueRef ptx_cluster_size(struct emitter *e);

@@ -42,28 +42,27 @@ void ptx_mbarriers_ready(struct emitter *e) {
 }
 
 // try_wait may end before the phase does.
-void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity, bool cluster) {
+void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity) {
   LLVMValueRef args[] = {at, parity};
-  const char *text = arena_printf(e->arena,
-                                  "{\n.reg .pred p;\n"
-                                  "$$wait_${:uid}:\n"
-                                  "mbarrier.try_wait.parity%s.shared::cta.b64 p, [$0], $1;\n"
-                                  "@!p bra $$wait_${:uid};\n}",
-                                  cluster ? ".acquire.cluster" : "");
-  LLVMValueRef call = ptx_memory_asm(e, text, "r,r", void_type(e), args, 2);
+  LLVMValueRef call = ptx_memory_asm(e,
+                                     "{\n.reg .pred p;\n"
+                                     "$$wait_${:uid}:\n"
+                                     "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
+                                     "@!p bra $$wait_${:uid};\n}",
+                                     "r,r", void_type(e), args, 2);
   ptx_set_convergent(e, call);
 }
 
-// An arrival at another CTA's mbarrier orders what the warp did for that CTA only with the scope of
-// the cluster.
+// The scope of the arrival is its own CTA, as in CUTLASS (ClusterBarrier::arrive): only reads of
+// the slot have to be over, and they are. With `.release.cluster` ptxas adds MEMBAR.ALL.GPU, which
+// takes longer than a product.
 static void arrive_far(struct emitter *e, LLVMValueRef at, LLVMValueRef pred, LLVMValueRef cta) {
   LLVMValueRef args[] = {at, pred, cta};
-  LLVMValueRef call =
-      ptx_memory_asm(e,
-                     "{\n.reg .b32 far;\nbar.warp.sync 0xffffffff;\n"
-                     "@$1 mapa.shared::cluster.u32 far, $0, $2;\n"
-                     "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [far];\n}",
-                     "r,b,r", void_type(e), args, 3);
+  LLVMValueRef call = ptx_memory_asm(e,
+                                     "{\n.reg .b32 far;\nbar.warp.sync 0xffffffff;\n"
+                                     "@$1 mapa.shared::cluster.u32 far, $0, $2;\n"
+                                     "@$1 mbarrier.arrive.shared::cluster.b64 _, [far];\n}",
+                                     "r,b,r", void_type(e), args, 3);
   ptx_set_convergent(e, call);
 }
 

@@ -4,7 +4,7 @@
 usage: TILE_LIBRARY=libtile.so [PEERS_DIR=folder of 03-matrix-multiplication.py] python3 gemm.py [MODE...] [options]
 
 One JSON line per figure. Both compilers get the same list of configurations, BLOCK_M x BLOCK_N x BLOCK_K x num_warps x
-num_stages; each is checked against float64 and timed, the two best of each side then alternate with cuBLAS. `tile` is the
+num_stages, and for `persistent` x programs of a cluster, if given; each is checked against float64 and timed, the two best of each side then alternate with cuBLAS. `tile` is the
 kernel of tutorial 06, `persistent` that of tutorial 09, with as many programs as multiprocessors. Triton runs twice,
 `triton_v2` restricted to mma.sync and `triton` with its default. Its kernel is the tutorial's if PEERS_DIR has it, else
 Tile's. Modes: first_call, matmul (both by default), leaky_relu (matmul with that epilogue)."""
@@ -52,9 +52,9 @@ def persistent_launch(bench, target, config, a, b, c, size):
     m, n, k = size
     key = (target, config, "persistent")
     if key not in KERNELS:
-        bm, bn, bk, warps, stages = config
+        bm, bn, bk, warps, stages, *ctas = config
         constants = dict(BLOCK_M=bm, BLOCK_N=bn, BLOCK_K=bk, GROUP_M=GROUP)
-        KERNELS[key] = bench.tile.kernel(PERSISTENT, "persistent_matmul", warps=warps, stages=stages, target=target, **constants)
+        KERNELS[key] = bench.tile.kernel(PERSISTENT, "persistent_matmul", warps=warps, stages=stages, target=target, ctas=ctas[0] if ctas else 1, **constants)
     programs = min(blocks(config, m, n), max(1, bench.about.multiprocessors))
     return bench.tile.bind(KERNELS[key], (programs, 1, 1), a, b, c, m, n, k, k, n, n)
 
@@ -131,11 +131,11 @@ def run(bench, size, activation=None):
         launch()
         return wrong(c)
 
+    plain = [g for g in configs_of(bench.options, CONFIGS) if len(g) == 5]  # without clusters
     candidates = {}
     for target in bench.targets:
         candidates["tile" + (f"_{target}" if target else "")] = {
-            "x".join(map(str, g)): lambda g=g, t=target: tile_launch(bench, t, g, a, b, c, size, activation)
-            for g in configs_of(bench.options, CONFIGS)}
+            "x".join(map(str, g)): lambda g=g, t=target: tile_launch(bench, t, g, a, b, c, size, activation) for g in plain}
     if not activation and n % 8 == 0 and k % 8 == 0:  # rows of multiples of 16 bytes
         for target in bench.targets:
             candidates["persistent" + (f"_{target}" if target else "")] = {
@@ -147,7 +147,7 @@ def run(bench, size, activation=None):
                 PEERS[side] = Peer(only_v2, bench.options.same_source)
             peer = PEERS[side]
             candidates[side] = {"x".join(map(str, g)): lambda g=g, p=peer: p.launch(g, a, b, c, size, activation)
-                                for g in configs_of(bench.options, CONFIGS)}
+                                for g in plain}
     if bench.torch and not bench.options.no_peers and not activation:
         candidates["cublas"] = {"torch.matmul": lambda: lambda: bench.torch.matmul(a, b, out=c)}
     bench.compare(what, 2.0 * m * n * k, candidates, check)

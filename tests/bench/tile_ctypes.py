@@ -4,7 +4,7 @@ import ctypes as C
 import os
 import struct
 
-I32, F16, BF16, F32 = 3, 11, 12, 13
+I32, I64, F16, BF16, F32 = 3, 4, 11, 12, 13
 
 
 class Arg(C.Structure):
@@ -67,7 +67,7 @@ class Tile:
         self.call("tile_device_get_properties", self.device, C.byref(p))
         return p
 
-    def kernel(self, path, name, warps=4, registers=0, stages=0, target=None, **constants):
+    def kernel(self, path, name, warps=4, registers=0, stages=0, target=None, ctas=1, **constants):
         """0 stages: the compiler's choice; no target: the device's own."""
         kernel = C.c_void_p()
         self.call("tile_kernel_open", self.device, path.encode(), name.encode(), C.byref(kernel))
@@ -75,6 +75,8 @@ class Tile:
         self.call("tile_kernel_set_max_registers", kernel, C.c_uint(registers))
         if stages:
             self.call("tile_kernel_set_stages", kernel, C.c_uint(stages))
+        if ctas > 1:
+            self.call("tile_kernel_set_num_ctas", kernel, C.c_uint(ctas))
         if target:
             self.call("tile_kernel_set_target", kernel, target.encode())
         for key, value in constants.items():
@@ -93,7 +95,7 @@ class Tile:
                 slot.is_pointer, slot.type, slot.value.pointer = 1, F16, arg.data_ptr()
             else:
                 import torch
-                kinds = {torch.float16: F16, torch.float32: F32, torch.bfloat16: BF16}
+                kinds = {torch.float16: F16, torch.float32: F32, torch.bfloat16: BF16, torch.int32: I32, torch.int64: I64}
                 slot.is_pointer, slot.type, slot.value.pointer = 1, kinds[arg.dtype], arg.data_ptr()
         g = Grid(*grid)
         launch = self.lib.tile_launch

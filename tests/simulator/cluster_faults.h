@@ -11,7 +11,7 @@
 #define MASK "mov.b16" // of the CTAs that a part is copied to
 #define MULTICAST ".multicast::cluster"
 #define FAR "mapa.shared::cluster" // 1: in the loop; 2: behind it
-#define FAR_RELEASE "mbarrier.arrive.release.cluster"
+#define FAR_RELEASE "mbarrier.arrive.shared::cluster"
 #define ONLY_ONE(what)                                                                             \
   "{ .reg .pred q; .reg .b32 c; mov.u32 c, %cluster_ctarank; setp.eq.u32 q, c, 1; " what "; }"
 
@@ -59,11 +59,10 @@ static const struct mutation pair_faults[] = {
     {"an empty barrier that counts a warp more", REPLACE, "selp.b32", 1, 0, "8, 4", "9, 4", HOPPER},
     {"no release", DROP, FAR_RELEASE, 1, 0, NULL, NULL, HOPPER},
     {"releases of one CTA's slot", OPERAND, FAR, 1, 0, "3", "0", HOPPER},
-    {"a release that orders nothing", REPLACE, FAR_RELEASE, 1, 0, "release", "relaxed", HOPPER},
-    {"a release that orders its own CTA", REPLACE, FAR_RELEASE, 1, 0, "release.cluster",
-     "release.cta", HOPPER},
-    {"a wait for empty slots that orders its own CTA", REPLACE, WAIT, 1, 0, ".acquire.cluster", "",
-     HOPPER},
+    {"a release that orders nothing", REPLACE, FAR_RELEASE, 1, 0, "arrive.shared",
+     "arrive.relaxed.cluster.shared", HOPPER},
+    {"a wait for empty slots that orders nothing", REPLACE, WAIT, 1, 0, "parity.shared",
+     "parity.relaxed.cluster.shared", HOPPER},
     {"no wait for an empty slot", DROP, LOOP, 1, 0, NULL, NULL, HOPPER},
     {"a release of a CTA that does not exist", OPERAND, FAR, 1, 0, "3", "2", HOPPER},
     {"a release without mapa", DROP, FAR, 1, 0, NULL, NULL, HOPPER},
