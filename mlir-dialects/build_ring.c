@@ -28,13 +28,18 @@ void build_maps_close(struct builder *b) {
   build_op(b, OP_GPU_MAPS_CLOSE, 0, NULL, 0, NULL, 0, NULL);
 }
 
-void build_made_map(struct builder *b, uint32_t map, MlirValue buffer, unsigned numbers,
-                    MlirValue base, const MlirValue *sizes_and_strides) {
+MlirOperation build_made_map(struct builder *b, uint32_t map, MlirValue buffer, unsigned numbers,
+                             MlirValue base, const MlirValue *sizes_and_strides) {
   MlirNamedAttribute a = named_attr(b->c, "map", attr_i32(b->c, (int32_t)map));
   MlirValue operands[1 + 2 * KERNEL_MAP_RANK] = {buffer, base};
   for (unsigned i = 0; i < numbers; i++)
     operands[2 + i] = sizes_and_strides[i];
-  build_op(b, OP_GPU_MAP_MAKE, 2 + numbers, operands, 0, NULL, 1, &a);
+  return build_op(b, OP_GPU_MAP_MAKE, 2 + numbers, operands, 0, NULL, 1, &a);
+}
+
+void map_make_joins(struct ir_context *c, MlirOperation make) {
+  mlirOperationSetAttributeByName(make, mlirStringRefCreateFromCString("joins"),
+                                  mlirUnitAttrGet(c->mlir));
 }
 
 static void build_store_by(struct builder *b, enum op_id id, uint32_t map, MlirValue what,

@@ -64,9 +64,11 @@ enum { MADE_MAP_WORDS = 16 };
 
 void build_maps_open(struct builder *b, MlirValue buffer);
 void build_maps_close(struct builder *b);
-// No copy by the map may be under way.
-void build_made_map(struct builder *b, uint32_t map, MlirValue buffer, unsigned numbers,
-                    MlirValue base, const MlirValue *sizes_and_strides);
+// No copy by the map may be under way. map_make_joins: TMA sees the map from the next map_make of
+// the block on, which publishes both at once.
+MlirOperation build_made_map(struct builder *b, uint32_t map, MlirValue buffer, unsigned numbers,
+                             MlirValue base, const MlirValue *sizes_and_strides);
+void map_make_joins(struct ir_context *c, MlirOperation make);
 
 // ---- rings ----
 // A ring of a kernel with clusters may have copies that all CTAs of a cluster share (`ctas`, on its

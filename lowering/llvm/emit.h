@@ -73,6 +73,7 @@ struct emitter {
   LLVMValueRef *maps;
   struct {
     LLVMValueRef locks, slot;   // i64, i32
+    uint32_t unpublished;       // maps that TMA does not see yet, by number
   } made;                       // ptx_made_maps.c
   struct ring_positions *rings; // emit_ring.c; by number
 
@@ -128,6 +129,7 @@ struct mma_operands {
 // A map that the kernel makes; dimension 0 is the outermost one.
 struct made_map {
   uint32_t number;                           // in e->map_shapes
+  bool joins;                                // the next map that is made publishes it
   LLVMValueRef words;                        // as of maps_open
   LLVMValueRef base;                         // i64
   LLVMValueRef sizes[KERNEL_MAP_RANK];       // i64, elements

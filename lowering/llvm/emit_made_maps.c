@@ -19,7 +19,9 @@ static LLVMValueRef size_of(struct emitter *e, LLVMValueRef size) {
 }
 
 static void make(struct emitter *e, MlirOperation op) {
-  struct made_map m = {.number = (uint32_t)op_attr_int(op, "map", 0), .words = words_of(e, op)};
+  struct made_map m = {.number = (uint32_t)op_attr_int(op, "map", 0),
+                       .joins = !mlirAttributeIsNull(op_attr(op, "joins")),
+                       .words = words_of(e, op)};
   const struct kernel_map *map = &e->map_shapes[m.number];
   LLVMValueRef bytes = const_int(e->i64, dtype_bytes(map->dtype));
   m.base = LLVMBuildPtrToInt(e->b, operand_of(e, op, 1)->at[0], e->i64, "");

@@ -65,10 +65,27 @@ static void make(struct producer_maps *m, struct ir_context *c, MlirOperation op
     for (size_t k = 0; k < i; k++)
       is_new &= m->at.at[k].number != m->at.at[i].number;
     if (is_new)
-      build_made_map(&b, m->at.at[i].number, m->buffer, count, mlirOperationGetOperand(op, 0),
-                     numbers);
+      vec_push(m->a, &m->made,
+               build_made_map(&b, m->at.at[i].number, m->buffer, count,
+                              mlirOperationGetOperand(op, 0), numbers));
   }
   op_erase(op);
+}
+
+// Maps that are made one after the other, with nothing between that copies, are published together:
+// behind the loads of all their fields, which so are under way at once.
+static void join_makes(struct producer_maps *m, struct ir_context *c) {
+  for (size_t i = m->made.len; i-- > 0;) {
+    MlirOperation make = m->made.at[i], op = mlirOperationGetNextInBlock(make);
+    while (!mlirOperationIsNull(op) && !op_is(c, op, OP_GPU_MAP_MAKE) &&
+           (op_is(c, op, OP_GPU_RING_DRAIN) || !(op_flags(c, op) & (OP_EFFECT | OP_WRITE))) &&
+           mlirOperationGetNumRegions(op) == 0)
+      op = mlirOperationGetNextInBlock(op);
+    if (mlirOperationIsNull(op) || !op_is(c, op, OP_GPU_MAP_MAKE))
+      continue;
+    map_make_joins(c, make);
+    mlirOperationMoveBefore(make, op);
+  }
 }
 
 void producer_maps_lower(struct producer_maps *m, struct ir_context *c, MlirBlock leader,
@@ -77,6 +94,7 @@ void producer_maps_lower(struct producer_maps *m, struct ir_context *c, MlirBloc
     op_erase(m->makes.at[i]);
   for (size_t i = 0; i < m->copies.len; i++)
     make(m, c, m->copies.at[i], rings);
+  join_makes(m, c);
   if (!m->count)
     return;
   struct builder first = builder_before(c, mlirBlockGetFirstOperation(leader));

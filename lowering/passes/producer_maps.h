@@ -7,7 +7,8 @@
 //                                         ring_drain; maps_close
 //
 // A map in global memory is overwritten when all copies by it have arrived; the other warps still
-// have the slots of the ring to work on.
+// have the slots of the ring to work on. Maps that are made one after the other are published at
+// once.
 #ifndef TILE_LOWERING_PASSES_PRODUCER_MAPS_H
 #define TILE_LOWERING_PASSES_PRODUCER_MAPS_H
 
@@ -25,6 +26,7 @@ struct producer_maps {
   struct arena *a;
   VEC(MlirOperation) makes;  // map_make of the warps that compute: to be erased
   VEC(MlirOperation) copies; // of the producer
+  VEC(MlirOperation) made;   // tilegpu.map_make that they became, in order
   VEC(struct producer_map) at;
   uint32_t count;   // maps
   MlirValue buffer; // null: no maps

@@ -148,14 +148,33 @@ void ptx_maps_open(struct emitter *e, LLVMValueRef words) {
   }
 }
 
-// Copies the map from $0 to $1 and makes it visible to TMA.
+// Copies the map from $0 to $1.
 static void put_copy(struct strbuf *text) {
   strbuf_puts(text, "{\n.reg .b64 x, y;\n");
   for (unsigned i = 0; i < KERNEL_MAP_BYTES; i += 16)
     strbuf_printf(text, "ld.shared.v2.b64 {x, y}, [$0+%u];\nst.global.v2.b64 [$1+%u], {x, y};\n", i,
                   i);
-  strbuf_puts(text, "}\nfence.proxy.tensormap::generic.release.gpu;\n"
-                    "fence.proxy.tensormap::generic.acquire.gpu [$1], 128;");
+  strbuf_puts(text, "}");
+}
+
+// Makes all maps that were written since the last time visible to TMA. The release takes about a
+// microsecond, for one map as for several.
+static void publish(struct emitter *e) {
+  LLVMValueRef maps[KERNEL_MAX_MAPS];
+  unsigned n = 0;
+  struct strbuf text = {.arena = e->arena}, constraints = {.arena = e->arena};
+  strbuf_puts(&text, "fence.proxy.tensormap::generic.release.gpu;");
+  for (uint32_t i = 0; i < e->map_count; i++) {
+    if (!(e->made.unpublished & 1u << i))
+      continue;
+    strbuf_printf(&text, "\nfence.proxy.tensormap::generic.acquire.gpu [$%u], 128;", n);
+    strbuf_puts(&constraints, n ? ",l" : "l");
+    maps[n++] = e->maps[i];
+  }
+  ptx_memory_asm(e, strbuf_cstr(&text), strbuf_cstr(&constraints), void_type(e), maps, n);
+  strbuf_finish(&text);
+  strbuf_finish(&constraints);
+  e->made.unpublished = 0;
 }
 
 void ptx_map_make(struct emitter *e, const struct made_map *m) {
@@ -180,6 +199,9 @@ void ptx_map_make(struct emitter *e, const struct made_map *m) {
   ptx_memory_asm(e, strbuf_cstr(&text), strbuf_cstr(&constraints), void_type(e), args, n);
   strbuf_finish(&text);
   strbuf_finish(&constraints);
+  e->made.unpublished |= 1u << m->number;
+  if (!m->joins)
+    publish(e);
 }
 
 void ptx_maps_close(struct emitter *e) {
