@@ -580,7 +580,7 @@ START_TEST(left_over_blocks_are_split) {
   for (size_t i = 0; i < COUNT_OF(parts); i++)
     ck_assert_msg(has(k->source, parts[i]), "%s\nin\n%s", parts[i], k->source);
   // Blocks have the sizes that the memory for parts was planned for.
-  ck_assert_msg(has(k->space, "BLOCK_M=128, BLOCK_N=128, num_warps="), "%s", k->space);
+  ck_assert_msg(has(k->space, "BLOCK_M=64, BLOCK_N=128, num_warps="), "%s", k->space);
   arena_destroy(a);
 }
 END_TEST
