@@ -53,6 +53,7 @@ static bool compile_ptx(struct packing *pk, const struct graph_kernel *k, uint32
                               .target = pk->target,
                               .num_warps = k->num_warps,
                               .num_stages = k->num_stages,
+                              .num_ctas = k->num_ctas,
                               .launch_pdl = pk->program->launch_pdl,
                               .emit = EMIT_PTX,
                               .is_detached = true};

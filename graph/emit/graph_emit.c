@@ -97,6 +97,7 @@ static struct graph_kernel *kernel_of(struct emitter *e) {
   k->text = text_of(e);
   k->num_warps = plan->num_warps;
   k->num_stages = plan->num_stages;
+  k->num_ctas = plan->num_ctas;
   k->is_alone = plan->is_alone;
   k->sums = plan->sums;
   k->space = plan->space;

@@ -45,6 +45,8 @@ static const char *setting_of(struct arena *a, const struct graph_kernel *k, con
     return arena_printf(a, "%u", k->num_warps);
   if (strcmp(name, "num_stages") == 0 && k->num_stages)
     return arena_printf(a, "%u", k->num_stages);
+  if (strcmp(name, "num_ctas") == 0 && k->num_ctas)
+    return arena_printf(a, "%u", k->num_ctas);
   return NULL;
 }
 
@@ -159,7 +161,9 @@ static bool take_setting(struct arena *a, struct graph_kernel *k, const struct t
   }
   if (strcmp(s->name, "num_warps") == 0)
     return set_number(s->value, 32, &k->num_warps);
-  return strcmp(s->name, "num_stages") == 0 && set_number(s->value, 16, &k->num_stages);
+  if (strcmp(s->name, "num_stages") == 0)
+    return set_number(s->value, 16, &k->num_stages);
+  return strcmp(s->name, "num_ctas") == 0 && set_number(s->value, 16, &k->num_ctas);
 }
 
 bool kernel_configure(struct program *p, struct graph_kernel *k, const struct tune_setting *s,

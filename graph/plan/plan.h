@@ -49,9 +49,9 @@ struct kernel_plan {
   const char *suffix; // appended to the region's name; NULL: none
   VEC(struct kernel_constant) constants;
   const struct expr *grid[3]; // expressions of sizes and the constants' symbols; NULL: 1
-  unsigned num_warps, num_stages;
-  bool is_alone;    // as in struct graph_kernel
-  bool is_launched; // by plan_launch
+  unsigned num_warps, num_stages, num_ctas; // 0: default
+  bool is_alone;                            // as in struct graph_kernel
+  bool is_launched;                         // by plan_launch
   struct kernel_sums sums;
   const char *space;                // as in struct graph_kernel
   const struct expr *bytes, *flops; // NULL: the region's

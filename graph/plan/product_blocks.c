@@ -216,17 +216,19 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
       consider(&x, &list.tables[t], &list.tables[t].at[i],
                t + 1 == list.count && i + 1 == list.tables[t].count, s, o);
   const struct product_block *best = x.best;
-  return (struct product_plan){.block_m = best->m,
-                               .block_n = best->n,
-                               .block_k = x.has_descriptors ? best->k : product_block_k(best, s),
-                               .group_m = group_of(s, best->m, best->n),
-                               .split_k = x.split,
-                               .num_warps = best->warps,
-                               .num_stages = best->stages,
-                               .resident = !x.has_descriptors ? 0
-                                           : x.split > 1      ? product_beside(best)
-                                                              : best->side_by_side,
-                               .microseconds = x.time};
+  return (struct product_plan){
+      .block_m = best->m,
+      .block_n = best->n,
+      .block_k = x.has_descriptors ? best->k : product_block_k(best, s),
+      .group_m = group_of(s, best->m, best->n),
+      .split_k = x.split,
+      .num_warps = best->warps,
+      .num_stages = best->stages,
+      .num_ctas = x.has_descriptors ? product_ctas(best, s, x.split, plan_multiprocessors(o)) : 1,
+      .resident = !x.has_descriptors ? 0
+                  : x.split > 1      ? product_beside(best)
+                                     : best->side_by_side,
+      .microseconds = x.time};
 }
 
 // ---- tuning space ----
@@ -252,5 +254,7 @@ const char *product_space(struct arena *a, const struct expr *const extents[3],
                                : "2,3,4,5");
   if (plan_is_cpu(o))
     strbuf_printf(&out, "%u", p->num_stages);
+  if (p->num_ctas > 1)
+    strbuf_printf(&out, ", num_ctas=%u,1", p->num_ctas);
   return space_end(a, &out);
 }

@@ -64,6 +64,11 @@ static void find_residual(struct planner *pl, struct product *g, const struct sc
   }
 }
 
+static bool straddles(const struct product_tile *t, enum dtype dtype) {
+  enum { LINE = 128 };
+  return !expr_is_multiple(t->stride, LINE * 8 / dtype_bits(dtype));
+}
+
 // The descriptors of a map exist before the kernel runs: their sizes are not 0.
 static void find_tiles(struct planner *pl, struct product *g) {
   bool all = axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1;
@@ -73,6 +78,10 @@ static void find_tiles(struct planner *pl, struct product *g) {
     all = all && g->a[i].buffer && g->b[i].buffer;
   }
   g->shape.has_tiles = all;
+  for (unsigned i = 0; i < g->count && all; i++) {
+    g->shape.a_straddles |= straddles(&g->a[i], g->dtype);
+    g->shape.b_straddles |= straddles(&g->b[i], g->dtype);
+  }
   g->stores = arena_array(pl->arena, struct product_tile, g->epilogue.writes.len + 1);
   for (size_t i = 0; i < g->epilogue.writes.len && all; i++)
     find_residual(pl, g, g->epilogue.writes.at[i].body);
@@ -301,6 +310,7 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   const struct expr *extents[3] = {axis_extent(g->m), axis_extent(g->n), axis_extent(g->k)};
   k->num_warps = g->plan.num_warps;
   k->num_stages = g->plan.num_stages;
+  k->num_ctas = g->plan.num_ctas;
   k->is_alone = g->plan.resident == 1;
   k->space = product_space(pl->arena, extents, &g->shape, &g->plan, o);
   if (dtype_bits(g->dtype) <= 16 && !g->plan.resident) // more warps would leave registers to spill

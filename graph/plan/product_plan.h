@@ -15,6 +15,9 @@ struct product_shape {
   bool may_split;        // k, over programs
   bool may_split_blocks; // k of some blocks of a persistent kernel
   bool has_tiles;        // all operands are matrices that tensor descriptors describe
+  // Rows of an operand in memory begin within lines of 128 bytes: TMA reads two for each row of a
+  // box.
+  bool a_straddles, b_straddles;
 };
 
 struct product_plan {
@@ -24,6 +27,7 @@ struct product_plan {
   // program has computed as many as the others.
   unsigned split_k;
   unsigned num_warps, num_stages;
+  unsigned num_ctas; // programs of a cluster, which share blocks of b; 1: no cluster
   // A persistent kernel, whose operands are loaded through tensor descriptors: so many programs per
   // multiprocessor compute all blocks. 0: a program for each block, and loads by pointers.
   unsigned resident;

@@ -98,16 +98,39 @@ struct loop_time {
   double loading;   // by the latency of blocks of k, as many of which are under way as slots
 };
 
+// Programs side by side in a column of blocks share b, if their number is even everywhere
+// (docs/pipelining.md, "Clusters"); of parts of blocks that is not proved. Clusters cost about 1 %.
+unsigned product_ctas(const struct product_block *c, const struct product_shape *s, unsigned split,
+                      unsigned multiprocessors) {
+  int64_t blocks = product_block_count(c, s), most = (int64_t)c->side_by_side * multiprocessors;
+  int64_t programs = blocks < most ? blocks : most;
+  bool is_even = cdiv(s->m, c->m) % 2 == 0 && programs % 2 == 0;
+  return s->b_straddles && split == 1 && is_even ? 2 : 1;
+}
+
+// Boxes of 128 bytes a row, of which TMA reads so many lines; only where rows straddle lines does
+// that take longer than to multiply them.
+static double lines_time(const struct product_block *c, const struct product_shape *s,
+                         unsigned ctas) {
+  const double line = 1.5e-3; // microseconds
+  if (!s->a_straddles && !s->b_straddles)
+    return 0;
+  double boxes = c->k * dtype_bits(s->dtype) / 8.0 / 128;
+  double b = (double)s->products * c->n * (1 + s->b_straddles) / ctas;
+  return line * boxes * (c->m * (1.0 + s->a_straddles) + b);
+}
+
 static struct loop_time loop_time_of(const struct product_block *c, const struct product_shape *s,
-                                     int64_t programs, int64_t k, unsigned most,
+                                     int64_t programs, int64_t k, unsigned most, unsigned ctas,
                                      unsigned multiprocessors) {
   double iterations = (double)cdiv(k, c->k), each = (double)cdiv(programs, multiprocessors);
   double together = fmin(each, most), flops = 2.0 * c->m * c->n * c->k * s->products;
   if (programs == 0)
     return (struct loop_time){0};
   double full = c->side_by_side > 1 && together < 2 ? 0.9 : 1;
+  double multiplying = flops * multiprocessors / (c->rate * full * 1e6);
   return (struct loop_time){
-      .computing = each * iterations * flops * multiprocessors / (c->rate * full * 1e6),
+      .computing = each * iterations * fmax(multiplying, lines_time(c, s, ctas)),
       .loading = ceil(each / together) * iterations / (c->stages - 1) * persistent.latency};
 }
 
@@ -129,7 +152,8 @@ static double persistent_time(const struct product_block *c, const struct produc
 static double whole_time(const struct product_block *c, const struct product_shape *s,
                          unsigned multiprocessors) {
   int64_t blocks = product_block_count(c, s);
-  struct loop_time l = loop_time_of(c, s, blocks, s->k, c->side_by_side, multiprocessors);
+  struct loop_time l = loop_time_of(c, s, blocks, s->k, c->side_by_side,
+                                    product_ctas(c, s, 1, multiprocessors), multiprocessors);
   return persistent_time(c, s, l, blocks, multiprocessors);
 }
 
@@ -164,8 +188,9 @@ static double split_time(const struct product_block *c, const struct product_sha
   struct product_left_over l = product_left_over_of(c, s, split, multiprocessors);
   int64_t parts = l.rest * split, programs = l.whole + parts;
   unsigned together = product_beside(c);
-  struct loop_time whole = loop_time_of(c, s, l.whole, s->k, together, multiprocessors);
-  struct loop_time rest = loop_time_of(c, s, parts, cdiv(s->k, split), together, multiprocessors);
+  struct loop_time whole = loop_time_of(c, s, l.whole, s->k, together, 1, multiprocessors);
+  struct loop_time rest =
+      loop_time_of(c, s, parts, cdiv(s->k, split), together, 1, multiprocessors);
   struct loop_time both = {whole.computing + rest.computing, whole.loading + rest.loading};
   int64_t most = cdiv(parts, multiprocessors) + cdiv(l.rest, multiprocessors) * split;
   return persistent_time(c, s, both, programs, multiprocessors) + persistent.share +

@@ -23,6 +23,9 @@ double product_time(const struct product_block *c, const struct product_shape *s
 // that are left over.
 double product_persistent_time(const struct product_block *c, const struct product_shape *s,
                                unsigned split, unsigned multiprocessors);
+// Programs of a cluster of that kernel: 2 where they can share blocks of b and that pays.
+unsigned product_ctas(const struct product_block *c, const struct product_shape *s, unsigned split,
+                      unsigned multiprocessors);
 
 // Of a persistent kernel that splits blocks: programs per multiprocessor, whole and split blocks,
 // and bytes of partial sums.

@@ -26,9 +26,9 @@ struct graph_kernel {
   const char *emitted; // the source before a configuration was applied; NULL: none was
   struct kernel_text text;
   VEC(struct kernel_constant)
-  constants; // for the first target; also the defaults in the source
-  uint32_t num_warps, num_stages;
-  bool is_alone; // a program fills a multiprocessor
+  constants;                                // for the first target; also the defaults in the source
+  uint32_t num_warps, num_stages, num_ctas; // 0: default
+  bool is_alone;                            // a program fills a multiprocessor
   struct kernel_sums sums;
   bool is_given;     // the source of a custom operator, which stays as it is
   const char *space; // of configurations for --max-autotune, in the syntax of --space; NULL:

@@ -49,7 +49,9 @@ static tile_status open_kernel(const struct loaded_program *l, const struct grap
     s = tile_kernel_set_constant(*ret, k->constants.at[i].name, k->constants.at[i].value);
   if (s == TILE_OK && k->num_warps)
     s = tile_kernel_set_warps(*ret, k->num_warps);
-  return s == TILE_OK && k->num_stages ? tile_kernel_set_stages(*ret, k->num_stages) : s;
+  if (s == TILE_OK && k->num_stages)
+    s = tile_kernel_set_stages(*ret, k->num_stages);
+  return s == TILE_OK && k->num_ctas ? tile_kernel_set_num_ctas(*ret, k->num_ctas) : s;
 }
 
 tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *k) {

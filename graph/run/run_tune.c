@@ -77,6 +77,7 @@ static const char *take(struct tuning *w, struct arena *a, struct graph_kernel *
   kernel_configure(w->l->p, k, old, n);
   k->num_warps = before.num_warps;
   k->num_stages = before.num_stages;
+  k->num_ctas = before.num_ctas;
   return why;
 }
 

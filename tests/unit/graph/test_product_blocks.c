@@ -170,6 +170,25 @@ START_TEST(pairs_are_whole) {
 }
 END_TEST
 
+// Blocks of b whose rows straddle lines are loaded once for two programs, where these are neighbours
+// in all columns of blocks.
+START_TEST(clusters_share_rows_that_straddle_lines) {
+  struct product_shape s = shape_of(0);
+  ck_assert_uint_eq(product_choose(&s, &on_gpu).num_ctas, 1);
+  s.b_straddles = true;
+  struct product_plan shared = product_choose(&s, &on_gpu);
+  ck_assert_uint_eq(shared.num_ctas, 2);
+  s.m -= 128; // 31 blocks of 128 rows
+  struct product_plan odd = product_choose(&s, &on_gpu);
+  ck_assert(odd.num_ctas == 1 || (s.m + odd.block_m - 1) / odd.block_m % 2 == 0);
+  s.m += 128;
+  s.a_straddles = true; // of a, whose blocks are not shared, it takes longer
+  ck_assert_double_gt(product_choose(&s, &on_gpu).microseconds, shared.microseconds);
+  s.b_straddles = false;
+  ck_assert_uint_eq(product_choose(&s, &on_gpu).num_ctas, 1);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("blocks of products");
   TCase *c = tcase_create("choices");
@@ -177,6 +196,7 @@ int main(void) {
   tcase_add_loop_test(c, the_model_is_near_what_was_measured, 0, (int)COUNT_OF(measured));
   tcase_add_test(c, parts_fit_the_memory_they_may_use);
   tcase_add_test(c, pairs_are_whole);
+  tcase_add_test(c, clusters_share_rows_that_straddle_lines);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);
