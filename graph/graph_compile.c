@@ -125,7 +125,8 @@ static struct program *compile_graph(struct graph *g, const struct program_optio
   struct program_options options = *given, *o = &options;
   options.rounds = g->keeps_casts;
   graph_find_sizes(g);
-  struct graph *lowered = graph_decompose(g, true);
+  unsigned flags = KEEPS_ATTENTION | (plan_is_cpu(o) ? 0 : HAS_GRADIENT_KERNELS);
+  struct graph *lowered = graph_decompose(g, flags, plan_has_wgmma(o));
   lowered = lowered ? graph_simplify(lowered) : NULL;
   struct loops *loops = lowered ? loops_build(lowered) : NULL;
   struct fuse_options fuse = {.keeps_apart = o->keeps_apart};

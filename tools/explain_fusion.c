@@ -71,7 +71,7 @@ static void write_json(const struct regions *r, struct strbuf *out) {
 }
 
 int explain_fusion(struct tool *t, struct graph *g) {
-  g = graph_decompose(g, true);
+  g = graph_decompose(g, KEEPS_ATTENTION, false);
   g = g ? graph_simplify(g) : NULL;
   struct loops *l = g ? loops_build(g) : NULL;
   struct regions *r = l ? regions_form(l, &(struct fuse_options){0}) : NULL;

@@ -76,7 +76,8 @@ bool node_is_number(const struct node *n, unsigned i, double number) {
 // ---- the walk ----
 
 struct walk {
-  bool keeps_attention;
+  unsigned flags;
+  bool has_wgmma;
   const bool *is_live;
   uint32_t streams; // random operators so far: the first pass replaces and numbers all of them
   bool changed;
@@ -152,7 +153,7 @@ static bool decompose_node(struct rewrite *rw, const struct node *n) {
   if (!rows[n->op].f)
     return rewrite_copy(rw, n);
   struct decompose d = {
-      .b = {rw->to, n->span}, .keeps_attention = w->keeps_attention, .stream = stream};
+      .b = {rw->to, n->span}, .flags = w->flags, .has_wgmma = w->has_wgmma, .stream = stream};
   struct node mapped = *n;
   mapped.args = rewrite_args(rw, n);
   struct value **ret = arena_array(rw->to->arena, struct value *, n->result_count + 1);
@@ -165,8 +166,8 @@ static bool decompose_node(struct rewrite *rw, const struct node *n) {
   return take(rw, n, ret, first_id);
 }
 
-struct graph *graph_decompose(struct graph *g, bool keeps_attention) {
-  struct walk w = {.keeps_attention = keeps_attention, .changed = true};
+struct graph *graph_decompose(struct graph *g, unsigned flags, bool has_wgmma) {
+  struct walk w = {.flags = flags, .has_wgmma = has_wgmma, .changed = true};
   while (g && w.changed) {
     w.changed = false;
     w.is_live = graph_live(g);

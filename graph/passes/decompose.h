@@ -10,7 +10,8 @@
 
 struct decompose {
   struct build b;
-  bool keeps_attention;
+  unsigned flags; // enum decompose_flags
+  bool has_wgmma;
   uint32_t stream; // of the node: the number of random operators before it in the original graph
   bool keeps;      // see decompose_keep
 };

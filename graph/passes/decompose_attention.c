@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every attention operator becomes tile.attention, which is kept or decomposed into products and a
 // softmax.
-#include "graph/passes/decompose.h"
+#include "graph/passes/attention_gradients.h"
 
 #include <math.h>
 
@@ -174,7 +174,7 @@ static struct value *scores(struct build *b, struct value *q, struct value *k, s
 // query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5
 bool decompose_attention(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
-  if (d->keeps_attention)
+  if (d->flags & KEEPS_ATTENTION)
     return decompose_keep(d);
   struct value *q = node_value(n, 0), *v = node_value(n, 2), *mask = node_value(n, 3);
   struct value *s = scores(b, q, node_value(n, 1), mask, node_truth(n, 4), node_real(n, 5));
@@ -196,6 +196,27 @@ bool decompose_attention(struct decompose *d, const struct node *n, struct value
 
 // ---- backward ----
 
+static bool give_gradients(struct decompose *d, const struct node *n, struct value **ret,
+                           struct value *const all[static 3]) {
+  for (uint32_t i = 0; i < 3; i++)
+    if (n->results[i])
+      decompose_give(d, n, ret, i,
+                     build_view(&d->b, all[i], n->results[i]->rank, n->results[i]->shape));
+  return true;
+}
+
+// By kernels of their own, where there are some for it.
+static bool has_kernels(struct decompose *d, const struct node *n, struct attention_gradients *a) {
+  struct build *b = &d->b;
+  const struct value *lse = node_value(n, 5);
+  bool has_weights = lse->rank == node_value(n, 1)->rank; // instead of logsumexp
+  if (!(d->flags & HAS_GRADIENT_KERNELS) || mask_of(n) || has_weights || !a->out)
+    return false;
+  a->lse = build_up(b, build_view(b, node_value(n, 5), 3, a->q->shape));
+  a->is_causal = is_causal(n);
+  return a->lse && a->lse->dtype == DTYPE_F32 && attention_gradients_fit(a);
+}
+
 // Recomputes P = exp(scores - lse); dS = P (dO V^T - sum(dO O)) scale; dQ = dS K, dK = dS^T Q, dV =
 // P^T dO
 // grad_out:0 query:1 key:2 value:3 out:4 logsumexp:5
@@ -210,6 +231,13 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
     return false;
   if (mask)
     mask = four_mask(b, mask, node_value(n, 1), node_value(n, 2));
+  struct attention_gradients kernels = {
+      .q = q, .k = keys, .v = values, .out = o, .grad = g, .scale = scale};
+  if (has_kernels(d, n, &kernels)) {
+    struct value *gradients[3];
+    return attention_gradients_build(d, &kernels, gradients) &&
+           give_gradients(d, n, ret, gradients);
+  }
   struct value *k = repeat_heads(b, keys, q->shape[1]), *v = repeat_heads(b, values, q->shape[1]);
   const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
   bool has_weights = node_value(n, 5)->rank == node_value(n, 1)->rank; // instead of logsumexp
@@ -231,9 +259,5 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
   struct value *dk = build_binop(b, OP_MATMUL, build_swap(b, ds, 2, 3), q);
   struct value *all[] = {build_binop(b, OP_MATMUL, ds, k), sum_heads(b, dk, keys->shape[1]),
                          sum_heads(b, dv, values->shape[1])};
-  for (uint32_t i = 0; i < 3; i++)
-    if (n->results[i])
-      decompose_give(d, n, ret, i,
-                     build_view(b, all[i], n->results[i]->rank, n->results[i]->shape));
-  return true;
+  return give_gradients(d, n, ret, all);
 }

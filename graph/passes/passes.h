@@ -9,9 +9,13 @@
 // Decomposes operators that are combinations of others (softmax, norms, losses, gelu, attention's
 // backward, linear, addmm, dropout, pooling, ...) until only those are left that
 // graph/loops/loops.h lowers: rows PRIMITIVE and NORMAL of lowering.def. Makes computation dtypes
-// explicit: bf16 and f16 are computed in f32 and rounded where results are visible. With
-// `keeps_attention`, SDPA operators are kept.
-struct graph *graph_decompose(struct graph *g, bool keeps_attention);
+// explicit: bf16 and f16 are computed in f32 and rounded where results are visible.
+enum decompose_flags {
+  KEEPS_ATTENTION = 1,     // SDPA operators are kept
+  HAS_GRADIENT_KERNELS = 2 // gradients of attention become kernels (attention_gradients.h)
+};
+// has_wgmma: of the target, for the blocks of those kernels.
+struct graph *graph_decompose(struct graph *g, unsigned flags, bool has_wgmma);
 
 // Folds operators on uniform tensors and small constants; removes no-ops (views that change
 // nothing, clones, alias, adding 0, multiplying by 1, masks that are all true); turns masks made of

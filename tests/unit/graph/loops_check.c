@@ -18,7 +18,7 @@ struct graph *graph_of_text(struct arena *a, struct str text, const char *name) 
 }
 
 struct loops *loops_of(struct graph *g, const char *name) {
-  struct graph *d = graph_decompose(g, true);
+  struct graph *d = graph_decompose(g, KEEPS_ATTENTION, false);
   graph_fixture_require(g->diag, d != NULL, name);
   d = graph_simplify(d);
   graph_fixture_require(g->diag, d != NULL, name);

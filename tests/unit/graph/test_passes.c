@@ -109,7 +109,7 @@ static size_t check_passes(struct graph *g, const int64_t *symbols, bool is_long
   interpret(g, symbols, &want, name);
   size_t left = 0;
   for (int keeps = 0; keeps < 2; keeps++) {
-    struct graph *after = graph_decompose(g, keeps);
+    struct graph *after = graph_decompose(g, keeps, false);
     graph_fixture_require(g->diag, after != NULL, name);
     verified(after, name);
     only_primitives(after, keeps, name);
@@ -234,7 +234,7 @@ START_TEST(simplified_texts) {
   const int64_t symbols[] = {5, 3};
   ck_assert_uint_le(g->symbols.len, 2);
   check_passes(g, symbols, false, c->name);
-  g = graph_simplify(graph_decompose(g, true));
+  g = graph_simplify(graph_decompose(g, KEEPS_ATTENTION, false));
   body_of(g, &body);
   ck_assert_msg(strcmp(strbuf_cstr(&body), c->after) == 0, "%s gives:\n%s", c->name,
                 strbuf_cstr(&body));

@@ -79,7 +79,7 @@ static void check_passes(struct graph *g, const int64_t *symbols, uint64_t seed)
                 **want = calloc(count + 1, sizeof *want);
   ck_assert(in && want && graph_make_inputs(g, symbols, seed, in));
   run(g, symbols, in, want, seed, "interpreting");
-  struct graph *after[2] = {graph_decompose(g, true)};
+  struct graph *after[2] = {graph_decompose(g, KEEPS_ATTENTION, false)};
   must(g->diag, g, after[0] && graph_verify(after[0]), seed, "decomposing");
   after[1] = graph_simplify(after[0]);
   must(g->diag, after[0], after[1] && graph_verify(after[1]), seed, "simplifying");

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of attention by kernels of their own (attention_gradients.h): two operators that have a
+// kernel, as those of users have (include/tile/operator.h).
+#include "graph/passes/attention_gradients.h"
+
+#include "graph/ir/custom.h"
+
+static const char source[] = {
+#include "attention_gradients.inc"
+    0};
+
+// ---- the operators ----
+
+// The parameters of both; numbers are constants of the kernels.
+#define NUMBERS(n, t)                                                                              \
+  { .name = {n, sizeof n - 1}, .type = t }
+#define TENSORS                                                                                    \
+  NUMBERS("q", 'T'), NUMBERS("k", 'T'), NUMBERS("v", 'T'), NUMBERS("grad", 'T'),                   \
+      NUMBERS("lse", 'T'), NUMBERS("delta", 'T'), NUMBERS("scale", 'f'), NUMBERS("IS_CAUSAL", 'b')
+#define BLOCKS                                                                                     \
+  NUMBERS("GROUP", 'i'), NUMBERS("D", 'i'), NUMBERS("WIDTH", 'i'), NUMBERS("BLOCK_M", 'i'),        \
+      NUMBERS("BLOCK_N", 'i')
+#define SIZES " q_size0 q_size1 k_size0 k_size1"
+
+static struct custom_type type_of(const struct value *v) {
+  struct custom_type t = {.dtype = v->dtype, .rank = v->rank};
+  for (uint32_t i = 0; i < v->rank; i++)
+    t.shape[i] = v->shape[i];
+  return t;
+}
+
+static bool like_keys(const struct custom_operator *o, struct graph *g, const struct node *n,
+                      struct custom_type *ret) {
+  (void)o, (void)g;
+  ret[0] = type_of(node_custom_args(n)[1].value);
+  ret[1] = type_of(node_custom_args(n)[2].value);
+  return true;
+}
+
+static bool like_queries(const struct custom_operator *o, struct graph *g, const struct node *n,
+                         struct custom_type *ret) {
+  (void)o, (void)g;
+  ret[0] = type_of(node_custom_args(n)[0].value);
+  return true;
+}
+
+static struct custom_operator of_keys_operator = {
+    .name = "tile.attention_gradient_keys.default",
+    .schema =
+        "tile::attention_gradient_keys(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor lse, "
+        "Tensor delta, float scale, bool IS_CAUSAL, int GROUP, int D, int WIDTH, int BLOCK_M, "
+        "int BLOCK_N) -> (Tensor, Tensor)",
+    .parameters = {TENSORS, BLOCKS},
+    .count = 13,
+    .results = 2,
+    .given = {.kernel_source = source,
+              .kernel = "attention_keys",
+              .arguments = "q k v grad lse delta out0 out1" SIZES,
+              .constants = "scale IS_CAUSAL GROUP D WIDTH BLOCK_M BLOCK_N",
+              .grid = "cdiv(k_size1, BLOCK_N); k_size0",
+              .num_warps = 8},
+    .infer = like_keys};
+
+static struct custom_operator of_queries_operator = {
+    .name = "tile.attention_gradient_queries.default",
+    .schema =
+        "tile::attention_gradient_queries(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor "
+        "lse, Tensor delta, float scale, bool IS_CAUSAL, bool IS_WHOLE, int GROUP, int D, int "
+        "WIDTH, int BLOCK_M, int BLOCK_N) -> Tensor",
+    .parameters = {TENSORS, NUMBERS("IS_WHOLE", 'b'), BLOCKS},
+    .count = 14,
+    .results = 1,
+    .given = {.kernel_source = source,
+              .kernel = "attention_queries",
+              .arguments = "q k v grad lse delta out" SIZES,
+              .constants = "scale IS_CAUSAL IS_WHOLE GROUP D WIDTH BLOCK_M BLOCK_N",
+              .grid = "cdiv(q_size1, BLOCK_M); q_size0",
+              .num_warps = 8},
+    .infer = like_queries};
+
+// In the table from the first graph on that has one; a second thread's attempt is refused.
+static const struct custom_operator *known(struct custom_operator *o) {
+  if (!custom_find(str_from(o->name)))
+    custom_add(o);
+  return o;
+}
+
+// ---- building ----
+
+enum { MOST_WIDTH = 128, LEAST_WIDTH = 16, ALIGNED_COLUMNS = 8 };
+
+static bool constant_dim(const struct value *v, uint32_t dim, int64_t *ret) {
+  return expr_is_const(v->shape[dim], ret) && *ret > 0;
+}
+
+bool attention_gradients_fit(const struct attention_gradients *a) {
+  int64_t columns, of_values, heads, of_keys;
+  enum dtype t = a->q->dtype;
+  return (t == DTYPE_F16 || t == DTYPE_BF16) && a->k->dtype == t && a->v->dtype == t &&
+         a->grad->dtype == t && constant_dim(a->q, 3, &columns) &&
+         constant_dim(a->v, 3, &of_values) && columns == of_values &&
+         columns % ALIGNED_COLUMNS == 0 && columns <= MOST_WIDTH && constant_dim(a->q, 1, &heads) &&
+         constant_dim(a->k, 1, &of_keys) && heads % of_keys == 0 && a->q->shape[2]->lo >= 1 &&
+         a->k->shape[2]->lo >= 1;
+}
+
+// [batch * heads, rows, columns], or without columns.
+static struct value *flat(struct build *b, struct value *v, uint32_t rank) {
+  if (!v)
+    return NULL;
+  const struct expr *shape[] = {expr_mul(b->g->exprs, v->shape[0], v->shape[1]), v->shape[2],
+                                rank == 3 ? v->shape[3] : NULL};
+  return build_view(b, v, rank, shape);
+}
+
+static struct value *back(struct build *b, struct value *v, const struct value *like) {
+  return v ? build_view(b, v, 4, like->shape) : NULL;
+}
+
+struct blocks {
+  int64_t m, n;
+};
+
+bool attention_gradients_build(struct decompose *d, const struct attention_gradients *a,
+                               struct value *ret[static 3]) {
+  struct build *b = &d->b;
+  struct graph *g = b->g;
+  const struct blocks keys = d->has_wgmma ? (struct blocks){64, 128} : (struct blocks){64, 64},
+                      queries = d->has_wgmma ? (struct blocks){128, 128} : (struct blocks){64, 64};
+  int64_t columns = 0, heads = 0, of_keys = 1, width = LEAST_WIDTH;
+  expr_is_const(a->q->shape[3], &columns);
+  expr_is_const(a->q->shape[1], &heads);
+  expr_is_const(a->k->shape[1], &of_keys);
+  while (width < columns)
+    width *= 2;
+  struct dims row = dims_one(3);
+  struct value *delta =
+      build_sum(b, build_mul(b, build_up(b, a->grad), build_up(b, a->out)), &row, false);
+  struct value *in[] = {flat(b, a->q, 3),    flat(b, a->k, 3),   flat(b, a->v, 3),
+                        flat(b, a->grad, 3), flat(b, a->lse, 2), flat(b, delta, 2)};
+  for (size_t i = 0; i < COUNT_OF(in); i++)
+    if (!in[i])
+      return false;
+#define SHARED                                                                                     \
+  TENSOR(in[0]), TENSOR(in[1]), TENSOR(in[2]), TENSOR(in[3]), TENSOR(in[4]), TENSOR(in[5]),        \
+      ARG_F(a->scale), ARG_B(a->is_causal)
+#define NUMBERS_OF(of)                                                                             \
+  arg_int(g, heads / of_keys), arg_int(g, columns), arg_int(g, width), arg_int(g, (of).m),         \
+      arg_int(g, (of).n)
+  const struct arg for_keys[] = {SHARED, NUMBERS_OF(keys)};
+  const struct arg for_queries[] = {SHARED, ARG_B(expr_is_multiple(a->k->shape[2], queries.n)),
+                                    NUMBERS_OF(queries)};
+  struct node *k =
+      graph_append_custom(g, known(&of_keys_operator), for_keys, COUNT_OF(for_keys), b->at);
+  struct node *q = k ? graph_append_custom(g, known(&of_queries_operator), for_queries,
+                                           COUNT_OF(for_queries), b->at)
+                     : NULL;
+  if (!q)
+    return false;
+  ret[0] = back(b, q->results[0], a->q);
+  ret[1] = back(b, k->results[0], a->k);
+  ret[2] = back(b, k->results[1], a->v);
+  return ret[0] && ret[1] && ret[2];
+}
