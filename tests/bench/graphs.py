@@ -38,13 +38,13 @@ def tensor_of(t):
 class Program(CompiledGraph):
     """A graph with outputs of its own, of the given shapes."""
 
-    def __init__(self, tile, text, shapes, sizes):
+    def __init__(self, tile, text, shapes, sizes, device="cuda"):
         super().__init__(tile, text, sizes)
         self.outputs = []
         for shape, info in zip(shapes, self.output_infos()):
-            dense = torch.empty(shape, dtype=DTYPES[info.type], device="cuda")
+            dense = torch.empty(shape, dtype=DTYPES[info.type], device=device)
             strides = tuple(info.strides[:info.rank])
-            self.outputs.append(dense if -1 in strides else torch.empty_strided(shape, strides, dtype=dense.dtype, device="cuda"))
+            self.outputs.append(dense if -1 in strides else torch.empty_strided(shape, strides, dtype=dense.dtype, device=device))
         self.out = self.pack(self.outputs)
 
     def pack(self, tensors):
