@@ -112,6 +112,7 @@ struct call {
   const struct node *node;
   size_t operand_count;
   const struct scalar **operands; // loads of element 0, in the order of the node's tensors
+  const struct expr ***strides;   // by operand, of those that may be strided (custom.h); NULL: none
   struct buffer **results;        // by result; NULL: not used
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that run as they are: higher-order operators whose subgraphs become programs of their own.
+#include "graph/ir/custom.h"
 #include "graph/ir/subgraph.h"
 #include "graph/loops/loops_internal.h"
 
@@ -40,6 +41,34 @@ static const struct scalar *dense_operand(struct builder *b, const struct node *
   return start;
 }
 
+enum { ALIGNED_BYTES = 16 };
+
+// As it is stored, with the strides; else dense.
+static const struct scalar *strided_operand(struct builder *b, const struct node *n,
+                                            struct value *v, const struct expr ***ret_strides) {
+  struct deferred *z = b->deferred[v->id];
+  const struct scalar *load = load_of(z->body, v->dtype);
+  const struct expr *rest = load ? load->index : NULL;
+  const struct expr **strides = arena_array(b->arena, const struct expr *, v->rank + 1);
+  int64_t elements = ALIGNED_BYTES / dtype_bytes(v->dtype);
+  bool ok = load != NULL && v->rank > 0;
+  for (uint32_t i = 0; ok && i < v->rank; i++) {
+    bool is_last = i + 1 == v->rank;
+    if (expr_is(v->shape[i], 1)) { // no distance counts
+      strides[i] = expr_const(b->x, is_last ? 1 : elements);
+      continue;
+    }
+    ok = expr_linear(b->x, rest, z->at[i], &strides[i], &rest) && strides[i]->lo >= 1 &&
+         (is_last ? expr_is(strides[i], 1) : expr_is_multiple(strides[i], elements));
+  }
+  if (ok && rest->lo >= 0 && expr_is_multiple(rest, elements)) {
+    *ret_strides = strides;
+    return scalar_load(b->s, load->buffer, rest);
+  }
+  *ret_strides = contiguous_strides(b->x, b->arena, v->rank, v->shape);
+  return dense_operand(b, n, v);
+}
+
 // In row-major order, in the memory of an output where one has that order.
 static struct assignment dense_result(struct builder *b, struct value *v) {
   const struct uses *u = &b->uses[v->id];
@@ -54,8 +83,12 @@ bool loops_lower_call(struct builder *b, const struct node *n) {
   c->node = n;
   c->operand_count = node_tensors(n, 0, n->arg_count, b->arena, &operands);
   c->operands = arena_array(b->arena, const struct scalar *, c->operand_count + 1);
+  bool is_strided = n->op == OP_CUSTOM && node_custom(n)->takes_strides;
+  if (is_strided)
+    c->strides = arena_array(b->arena, const struct expr **, c->operand_count + 1);
   for (size_t i = 0; i < c->operand_count; i++)
-    c->operands[i] = dense_operand(b, n, operands[i]);
+    c->operands[i] = is_strided ? strided_operand(b, n, operands[i], &c->strides[i])
+                                : dense_operand(b, n, operands[i]);
   struct stage *s = loops_stage(b, STAGE_CALL, n);
   s->call = c;
   s->offset = expr_const(b->x, 0);

@@ -20,7 +20,10 @@ static const char source[] = {
 #define BLOCKS                                                                                     \
   NUMBERS("GROUP", 'i'), NUMBERS("D", 'i'), NUMBERS("WIDTH", 'i'), NUMBERS("BLOCK_M", 'i'),        \
       NUMBERS("BLOCK_N", 'i')
-#define SIZES " q_size0 q_size1 k_size0 k_size1"
+#define STRIDES(t) " " t "_start " t "_stride0 " t "_stride1 " t "_stride2"
+#define SIZES                                                                                      \
+  " q_size0 q_size1 q_size2 k_size1 k_size2" STRIDES("q") STRIDES("k") STRIDES("v") STRIDES("gra"  \
+                                                                                            "d")
 
 static struct custom_type type_of(const struct value *v) {
   struct custom_type t = {.dtype = v->dtype, .rank = v->rank};
@@ -57,8 +60,9 @@ static struct custom_operator of_keys_operator = {
               .kernel = "attention_keys",
               .arguments = "q k v grad lse delta out0 out1" SIZES,
               .constants = "scale IS_CAUSAL GROUP D WIDTH BLOCK_M BLOCK_N",
-              .grid = "cdiv(k_size1, BLOCK_N); k_size0",
+              .grid = "cdiv(k_size2, BLOCK_N) * k_size1 * k_size0",
               .num_warps = 8},
+    .takes_strides = true,
     .infer = like_keys};
 
 static struct custom_operator of_queries_operator = {
@@ -74,8 +78,9 @@ static struct custom_operator of_queries_operator = {
               .kernel = "attention_queries",
               .arguments = "q k v grad lse delta out" SIZES,
               .constants = "scale IS_CAUSAL IS_WHOLE GROUP D WIDTH BLOCK_M BLOCK_N",
-              .grid = "cdiv(q_size1, BLOCK_M); q_size0",
+              .grid = "cdiv(q_size2, BLOCK_M) * q_size1 * q_size0",
               .num_warps = 8},
+    .takes_strides = true,
     .infer = like_queries};
 
 // In the table from the first graph on that has one; a second thread's attempt is refused.
@@ -104,19 +109,6 @@ bool attention_gradients_fit(const struct attention_gradients *a) {
          a->k->shape[2]->lo >= 1;
 }
 
-// [batch * heads, rows, columns], or without columns.
-static struct value *flat(struct build *b, struct value *v, uint32_t rank) {
-  if (!v)
-    return NULL;
-  const struct expr *shape[] = {expr_mul(b->g->exprs, v->shape[0], v->shape[1]), v->shape[2],
-                                rank == 3 ? v->shape[3] : NULL};
-  return build_view(b, v, rank, shape);
-}
-
-static struct value *back(struct build *b, struct value *v, const struct value *like) {
-  return v ? build_view(b, v, 4, like->shape) : NULL;
-}
-
 struct blocks {
   int64_t m, n;
 };
@@ -136,8 +128,7 @@ bool attention_gradients_build(struct decompose *d, const struct attention_gradi
   struct dims row = dims_one(3);
   struct value *delta =
       build_sum(b, build_mul(b, build_up(b, a->grad), build_up(b, a->out)), &row, false);
-  struct value *in[] = {flat(b, a->q, 3),    flat(b, a->k, 3),   flat(b, a->v, 3),
-                        flat(b, a->grad, 3), flat(b, a->lse, 2), flat(b, delta, 2)};
+  struct value *in[] = {a->q, a->k, a->v, a->grad, a->lse, delta};
   for (size_t i = 0; i < COUNT_OF(in); i++)
     if (!in[i])
       return false;
@@ -157,8 +148,8 @@ bool attention_gradients_build(struct decompose *d, const struct attention_gradi
                      : NULL;
   if (!q)
     return false;
-  ret[0] = back(b, q->results[0], a->q);
-  ret[1] = back(b, k->results[0], a->k);
-  ret[2] = back(b, k->results[1], a->v);
-  return ret[0] && ret[1] && ret[2];
+  ret[0] = q->results[0];
+  ret[1] = k->results[0];
+  ret[2] = k->results[1];
+  return true;
 }

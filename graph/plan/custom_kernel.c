@@ -42,6 +42,7 @@ struct tensor_name {
   struct buffer *buffer;
   const struct value *value;
   bool is_result;
+  const struct expr *start, **strides; // NULL: in row-major order from element 0 on
 };
 
 // "out", or "out1" of several.
@@ -50,7 +51,7 @@ static bool find_result(struct binding *b, struct str name, struct tensor_name *
   for (uint32_t i = 0; i < n->result_count; i++) {
     const char *own = n->result_count == 1 ? "out" : arena_printf(b->p->arena, "out%" PRIu32, i);
     if (str_is(name, own)) {
-      *ret = (struct tensor_name){b->c->results[i], n->results[i], true};
+      *ret = (struct tensor_name){b->c->results[i], n->results[i], true, NULL, NULL};
       return true;
     }
   }
@@ -64,7 +65,10 @@ static bool find_tensor(struct binding *b, struct str name, struct tensor_name *
   for (size_t i = 0; i < b->o->count; i++) {
     const struct arg *a = &node_custom_args(b->c->node)[i];
     if (a->kind == ARG_VALUE && str_eq(name, b->o->parameters[i].name)) {
-      *ret = (struct tensor_name){b->c->operands[operand]->buffer, a->value, false};
+      const struct scalar *first = b->c->operands[operand];
+      bool is_strided = b->c->strides != NULL;
+      *ret = (struct tensor_name){first->buffer, a->value, false, is_strided ? first->index : NULL,
+                                  is_strided ? b->c->strides[operand] : NULL};
       return true;
     }
     operand += a->kind == ARG_VALUE;
@@ -74,7 +78,14 @@ static bool find_tensor(struct binding *b, struct str name, struct tensor_name *
   return false;
 }
 
-// "x_numel", "x_size0"; NULL: no such size.
+// The number behind the word, of a dimension of the tensor.
+static bool is_dim(struct str of, const char *word, const struct tensor_name *t, int64_t *ret) {
+  size_t len = strlen(word);
+  return str_starts(of, word) && str_to_i64((struct str){of.ptr + len, of.len - len}, ret) &&
+         *ret >= 0 && *ret < t->value->rank;
+}
+
+// "x_numel", "x_size0"; of strided tensors "x_start", "x_stride0". NULL: no such size.
 static const struct expr *find_size(struct binding *b, struct str name) {
   size_t cut = name.len;
   while (cut > 0 && name.ptr[cut - 1] != '_')
@@ -86,9 +97,11 @@ static const struct expr *find_size(struct binding *b, struct str name) {
   int64_t dim = 0;
   if (str_is(of, "numel"))
     return value_numel(b->x, t.value);
-  bool is_size = str_starts(of, "size") && str_to_i64((struct str){of.ptr + 4, of.len - 4}, &dim) &&
-                 dim >= 0 && dim < t.value->rank;
-  return is_size ? t.value->shape[dim] : NULL;
+  if (t.strides && str_is(of, "start"))
+    return t.start;
+  if (t.strides && is_dim(of, "stride", &t, &dim))
+    return t.strides[dim];
+  return is_dim(of, "size", &t, &dim) ? t.value->shape[dim] : NULL;
 }
 
 // ---- constants ----
