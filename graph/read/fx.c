@@ -5,6 +5,7 @@
 #include "graph/read/fx.h"
 
 #include "graph/ir/complex.h"
+#include "graph/ir/graph_build.h"
 #include "graph/read/fx_reader.h"
 
 #include <stdio.h>
@@ -115,9 +116,24 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   return true;
 }
 
-static bool annotate(struct reader *r, const struct binding *b, const struct annotation *an) {
+// On the CPU, norms of half precision round their statistics to it; on GPUs these are f32.
+static bool is_rounded_statistic(const struct reader *r, const struct value *v,
+                                 const struct annotation *an) {
+  const struct node *n = v->def;
+  bool is_half = an->dtype == DTYPE_F16 || an->dtype == DTYPE_BF16;
+  return n && (n->op == OP_NATIVE_LAYER_NORM || n->op == OP_NATIVE_GROUP_NORM) &&
+         v != n->results[0] && v->dtype == DTYPE_F32 && is_half && r->g->device &&
+         str_starts(str_from(r->g->device), "cpu");
+}
+
+static bool annotate(struct reader *r, struct binding *b, const struct annotation *an) {
   if (b->kind == BOUND_VALUE && an->is_number && fx_is_real(r, b->value))
     return true;
+  if (b->kind == BOUND_VALUE && !an->is_number && is_rounded_statistic(r, b->value, an)) {
+    struct build at = {r->g, b->span};
+    if (!(b->value = build_convert(&at, b->value, an->dtype)))
+      return false;
+  }
   if (b->kind == BOUND_VALUE && !an->is_number)
     return fx_annotate(r, b->value, an, b->span);
   bool is_number = b->kind == BOUND_NUMBER;
