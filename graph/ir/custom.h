@@ -24,6 +24,7 @@ struct custom_operator {
   // Not of users: the kernel takes tensors as they are stored, if rows are contiguous, rows and the
   // first element at multiples of 16 bytes. Then `arguments` has x_start and x_stride0, .. as well.
   bool takes_strides;
+  unsigned num_stages; // the same; 0: the default
   // Set by the room's C API (graph/capture/operator.c): calls given.build; the results of `n`, NULL
   // after an error. And given.infer.
   bool (*build)(const struct custom_operator *o, struct graph *g, struct node *n);

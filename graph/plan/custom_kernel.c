@@ -279,6 +279,7 @@ bool custom_kernel_launch(struct program *p, const struct call *c, struct launch
   k->source = o->given.kernel_source;
   k->is_given = true;
   k->num_warps = o->given.num_warps > 0 ? (unsigned)o->given.num_warps : 0;
+  k->num_stages = o->num_stages;
   if (!put_constants(&b) || !put_arguments(&b, l) || !put_grid(&b, l))
     return false;
   l->kernel = k;
