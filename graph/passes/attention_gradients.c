@@ -11,19 +11,19 @@ static const char source[] = {
 
 // ---- the operators ----
 
-// The parameters of both; numbers are constants of the kernels.
-#define NUMBERS(n, t)                                                                              \
+// Both have six tensors, whose strides the kernels get, and numbers, which are their constants.
+#define PARAMETER(n, t)                                                                            \
   { .name = {n, sizeof n - 1}, .type = t }
 #define TENSORS                                                                                    \
-  NUMBERS("q", 'T'), NUMBERS("k", 'T'), NUMBERS("v", 'T'), NUMBERS("grad", 'T'),                   \
-      NUMBERS("lse", 'T'), NUMBERS("delta", 'T'), NUMBERS("scale", 'f'), NUMBERS("IS_CAUSAL", 'b')
+  PARAMETER("q", 'T'), PARAMETER("k", 'T'), PARAMETER("v", 'T'), PARAMETER("grad", 'T'),           \
+      PARAMETER("lse", 'T'), PARAMETER("delta", 'T')
+#define FORM PARAMETER("scale", 'f'), PARAMETER("IS_CAUSAL", 'b')
 #define BLOCKS                                                                                     \
-  NUMBERS("GROUP", 'i'), NUMBERS("D", 'i'), NUMBERS("WIDTH", 'i'), NUMBERS("BLOCK_M", 'i'),        \
-      NUMBERS("BLOCK_N", 'i')
-#define STRIDES(t) " " t "_start " t "_stride0 " t "_stride1 " t "_stride2"
-#define SIZES                                                                                      \
-  " q_size0 q_size1 q_size2 k_size1 k_size2" STRIDES("q") STRIDES("k") STRIDES("v") STRIDES("gra"  \
-                                                                                            "d")
+  PARAMETER("GROUP", 'i'), PARAMETER("D", 'i'), PARAMETER("WIDTH", 'i'),                           \
+      PARAMETER("BLOCK_M", 'i'), PARAMETER("BLOCK_N", 'i')
+#define OF(t) " " t "_start " t "_stride0 " t "_stride1 " t "_stride2"
+#define SIZES " q_size0 q_size1 q_size2 k_size1 k_size2" OF("q") OF("k") OF("v") OF("grad")
+enum { MOST_PARAMETERS = 14 };
 
 static struct custom_type type_of(const struct value *v) {
   struct custom_type t = {.dtype = v->dtype, .rank = v->rank};
@@ -53,8 +53,8 @@ static struct custom_operator of_keys_operator = {
         "tile::attention_gradient_keys(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor lse, "
         "Tensor delta, float scale, bool IS_CAUSAL, int GROUP, int D, int WIDTH, int BLOCK_M, "
         "int BLOCK_N) -> (Tensor, Tensor)",
-    .parameters = {TENSORS, BLOCKS},
-    .count = 13,
+    .parameters = {TENSORS, FORM, BLOCKS},
+    .count = MOST_PARAMETERS - 1,
     .results = 2,
     .given = {.kernel_source = source,
               .kernel = "attention_keys",
@@ -72,8 +72,8 @@ static struct custom_operator of_queries_operator = {
         "tile::attention_gradient_queries(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor "
         "lse, Tensor delta, float scale, bool IS_CAUSAL, bool IS_WHOLE, int GROUP, int D, int "
         "WIDTH, int BLOCK_M, int BLOCK_N) -> Tensor",
-    .parameters = {TENSORS, NUMBERS("IS_WHOLE", 'b'), BLOCKS},
-    .count = 14,
+    .parameters = {TENSORS, FORM, PARAMETER("IS_WHOLE", 'b'), BLOCKS},
+    .count = MOST_PARAMETERS,
     .results = 1,
     .given = {.kernel_source = source,
               .kernel = "attention_queries",
@@ -115,40 +115,47 @@ struct blocks {
   int64_t m, n;
 };
 
-bool attention_gradients_build(struct decompose *d, const struct attention_gradients *a,
-                               struct value *ret[static 3]) {
-  struct build *b = &d->b;
-  struct graph *g = b->g;
-  const struct blocks keys = d->has_wgmma ? (struct blocks){64, 128} : (struct blocks){64, 64},
-                      queries = d->has_wgmma ? (struct blocks){128, 128} : (struct blocks){64, 64};
+static const struct blocks keys_by_wgmma = {64, 128}, queries_by_wgmma = {128, 128},
+                           by_mma = {64, 64}; // does not spill on sm_80
+
+static size_t put_blocks(struct graph *g, const struct attention_gradients *a,
+                         const struct blocks *blocks, struct arg *to) {
   int64_t columns = 0, heads = 0, of_keys = 1, width = LEAST_WIDTH;
   expr_is_const(a->q->shape[3], &columns);
   expr_is_const(a->q->shape[1], &heads);
   expr_is_const(a->k->shape[1], &of_keys);
   while (width < columns)
     width *= 2;
+  const int64_t numbers[] = {heads / of_keys, columns, width, blocks->m, blocks->n};
+  for (size_t i = 0; i < COUNT_OF(numbers); i++)
+    to[i] = arg_int(g, numbers[i]);
+  return COUNT_OF(numbers);
+}
+
+bool attention_gradients_build(struct decompose *d, const struct attention_gradients *a,
+                               struct value *ret[static 3]) {
+  struct build *b = &d->b;
+  struct graph *g = b->g;
+  const struct blocks *keys = d->has_wgmma ? &keys_by_wgmma : &by_mma,
+                      *queries = d->has_wgmma ? &queries_by_wgmma : &by_mma;
   struct dims row = dims_one(3);
-  struct value *delta =
-      build_sum(b, build_mul(b, build_up(b, a->grad), build_up(b, a->out)), &row, false);
-  struct value *in[] = {a->q, a->k, a->v, a->grad, a->lse, delta};
-  for (size_t i = 0; i < COUNT_OF(in); i++)
+  struct value *product = build_mul(b, build_up(b, a->grad), build_up(b, a->out));
+  struct value *in[] = {a->q, a->k, a->v, a->grad, a->lse, build_sum(b, product, &row, false)};
+  struct arg args[MOST_PARAMETERS];
+  size_t n = 0;
+  for (size_t i = 0; i < COUNT_OF(in); i++) {
     if (!in[i])
       return false;
-#define SHARED                                                                                     \
-  TENSOR(in[0]), TENSOR(in[1]), TENSOR(in[2]), TENSOR(in[3]), TENSOR(in[4]), TENSOR(in[5]),        \
-      ARG_F(a->scale), ARG_B(a->is_causal)
-#define NUMBERS_OF(of)                                                                             \
-  arg_int(g, heads / of_keys), arg_int(g, columns), arg_int(g, width), arg_int(g, (of).m),         \
-      arg_int(g, (of).n)
-  const struct arg for_keys[] = {SHARED, NUMBERS_OF(keys)};
-  const struct arg for_queries[] = {SHARED, ARG_B(expr_is_multiple(a->k->shape[2], queries.n)),
-                                    NUMBERS_OF(queries)};
-  struct node *k =
-      graph_append_custom(g, known(&of_keys_operator), for_keys, COUNT_OF(for_keys), b->at);
-  struct node *q = k ? graph_append_custom(g, known(&of_queries_operator), for_queries,
-                                           COUNT_OF(for_queries), b->at)
-                     : NULL;
-  if (!q)
+    args[n++] = TENSOR(in[i]);
+  }
+  args[n++] = ARG_F(a->scale);
+  args[n++] = ARG_B(a->is_causal);
+  size_t count = n + put_blocks(g, a, keys, args + n);
+  const struct node *k = graph_append_custom(g, known(&of_keys_operator), args, count, b->at);
+  args[n++] = ARG_B(expr_is_multiple(a->k->shape[2], queries->n));
+  count = n + put_blocks(g, a, queries, args + n);
+  const struct node *q = graph_append_custom(g, known(&of_queries_operator), args, count, b->at);
+  if (!k || !q)
     return false;
   ret[0] = q->results[0];
   ret[1] = k->results[0];
