@@ -47,10 +47,10 @@ static bool want_padding(struct checked *k, MlirType block) {
 }
 
 static bool want_kind(struct checked *k, MlirType block) {
-  if (!want_word(k, "kind", "add fadd and or xor max min umax umin"))
+  if (!want_word(k, "kind", "add fadd and or xor max min umax umin fmax fmin"))
     return false;
   struct str kind = op_attr_str(k->op, "kind");
-  bool fits = str_is(kind, "fadd") ? is_float_type(block) : is_int_type(block);
+  bool fits = kind.ptr[0] == 'f' ? is_float_type(block) : is_int_type(block);
   return fits || wrong(k, "of kind `%.*s` cannot work on `%s`", STR_ARG(kind), text(k, block));
 }
 

@@ -143,12 +143,12 @@ static bool check_store(struct checked *k) {
 
 static bool check_atomic_rmw(struct checked *k) {
   MlirType value = operand_type(k, 1);
-  if (!want_word(k, "kind", "add fadd and or xor max min umax umin xchg") ||
+  if (!want_word(k, "kind", "add fadd and or xor max min umax umin fmax fmin xchg") ||
       !want_word_or_none(k, "sem", MEMORY_SEMS) || !want_word_or_none(k, "scope", MEMORY_SCOPES) ||
       !want_pointee(k, operand_type(k, 0), value) || !want_equal(k, value, result_type(k)))
     return false;
   struct str kind = op_attr_str(k->op, "kind");
-  if (str_is(kind, "fadd") ? !is_float_type(value) : !str_is(kind, "xchg") && !is_int_type(value))
+  if (kind.ptr[0] == 'f' ? !is_float_type(value) : !str_is(kind, "xchg") && !is_int_type(value))
     return wrong(k, "of kind `%.*s` cannot work on `%s`", STR_ARG(kind), text(k, value));
   return mlirOperationGetNumOperands(k->op) < 3 ||
          want_mask(k, operand_type(k, 2), operand_type(k, 0));

@@ -12,9 +12,9 @@ static bool supported(enum atomic_fn fn, struct type t) {
     return false;
   unsigned bits = dtype_bits(t.dtype);
   if (type_is_float(t)) {
-    if (fn == ATOMIC_FN_ADD)
+    if (fn == ATOMIC_FN_ADD || fn == ATOMIC_FN_MAX || fn == ATOMIC_FN_MIN)
       return bits >= 16;
-    return (fn == ATOMIC_FN_MAX || fn == ATOMIC_FN_MIN || fn == ATOMIC_FN_XCHG) && bits >= 32;
+    return fn == ATOMIC_FN_XCHG && bits >= 32;
   }
   return bits >= 32;
 }
@@ -22,6 +22,8 @@ static bool supported(enum atomic_fn fn, struct type t) {
 const char *atomic_kind(enum atomic_fn fn, struct type t) {
   if (fn == ATOMIC_FN_ADD && type_is_float(t))
     return "fadd";
+  if (type_is_float(t) && (fn == ATOMIC_FN_MAX || fn == ATOMIC_FN_MIN))
+    return fn == ATOMIC_FN_MAX ? "fmax" : "fmin";
   if (fn == ATOMIC_FN_MAX && !dtype_is_signed(t.dtype))
     return "umax";
   if (fn == ATOMIC_FN_MIN && !dtype_is_signed(t.dtype))
@@ -97,8 +99,8 @@ struct value builtin_atomic(struct eval *e, struct call *c) {
     struct diag *d = eval_error(e, c->at, E0510, "`tl.%s` does not work on %s", c->builtin->name,
                                 type_text(e->a, type_elem(pointee)));
     diag_help(d, fn == ATOMIC_FN_ADD ? "it adds i32, i64, u32, u64, f16, bf16, f32 and f64"
-                                     : "it works on types of 32 and 64 bits; bitwise ones on "
-                                       "integers only");
+                                     : "it works on types of 32 and 64 bits, extremes also on f16 "
+                                       "and bf16; bitwise ones on integers only");
     return VALUE_ERROR;
   }
   if (!need_writable(e, c->args[0]))
@@ -110,7 +112,8 @@ struct value builtin_atomic(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   a.ptr = c->args[0].v;
   a.value = value.v;
-  if (type_is_float(pointee) && (fn == ATOMIC_FN_MAX || fn == ATOMIC_FN_MIN))
+  bool is_extremum = fn == ATOMIC_FN_MAX || fn == ATOMIC_FN_MIN;
+  if (type_is_float(pointee) && is_extremum && dtype_bits(pointee.dtype) >= 32)
     return float_extremum(e, a, fn == ATOMIC_FN_MAX);
   return rmw(e, &a, atomic_kind(fn, pointee));
 }

@@ -325,16 +325,15 @@ struct value builtin_descriptor_store(struct eval *e, struct call *c) {
 
 static bool need_atomic(struct eval *e, struct call *c, enum atomic_fn fn, struct type t) {
   bool is_extremum = fn == ATOMIC_FN_MAX || fn == ATOMIC_FN_MIN;
-  if (type_is_int(t) ? dtype_bits(t.dtype) >= 32 : fn == ATOMIC_FN_ADD && dtype_bits(t.dtype) >= 16)
+  bool is_half = t.dtype == DTYPE_F16 || t.dtype == DTYPE_BF16;
+  if (type_is_int(t)
+          ? dtype_bits(t.dtype) >= 32
+          : (fn == ATOMIC_FN_ADD && dtype_bits(t.dtype) >= 16) || (is_extremum && is_half))
     return true;
-  if (is_extremum && (t.dtype == DTYPE_F16 || t.dtype == DTYPE_BF16)) {
-    eval_error(e, c->at, E0502, "`%s` of %s through a tensor descriptor is not supported yet",
-               c->builtin->name, type_text(e->a, t));
-    return false;
-  }
   struct diag *d = eval_error(e, c->at, E0510, "`%s` of a tensor descriptor does not work on %s",
                               c->builtin->name, type_text(e->a, t));
   diag_help(d, fn == ATOMIC_FN_ADD ? "it adds i32, i64, u32, u64, f16, bf16, f32 and f64"
+               : is_extremum       ? "it works on integers of 32 and 64 bits, f16 and bf16"
                                    : "it works on integers of 32 and 64 bits");
   return false;
 }

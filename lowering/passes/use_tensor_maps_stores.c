@@ -30,9 +30,10 @@ static const char *reduction_of(struct str kind, struct kernel_map *map) {
   static const struct {
     const char *kind, *name;
     bool is_unsigned;
-  } rows[] = {{"add", "add", false}, {"fadd", "add", false}, {"and", "and", false},
-              {"or", "or", false},   {"xor", "xor", false},  {"max", "max", false},
-              {"min", "min", false}, {"umax", "max", true},  {"umin", "min", true}};
+  } rows[] = {{"add", "add", false},  {"fadd", "add", false}, {"and", "and", false},
+              {"or", "or", false},    {"xor", "xor", false},  {"max", "max", false},
+              {"min", "min", false},  {"umax", "max", true},  {"umin", "min", true},
+              {"fmax", "max", false}, {"fmin", "min", false}};
   for (size_t i = 0; i < COUNT_OF(rows); i++)
     if (str_is(kind, rows[i].kind)) {
       map->dtype = rows[i].is_unsigned ? DTYPE_U32 : map->dtype;

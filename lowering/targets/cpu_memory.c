@@ -89,7 +89,8 @@ static bool atomic_opcode(struct str kind, LLVMAtomicRMWBinOp *ret) {
              {"and", LLVMAtomicRMWBinOpAnd},   {"or", LLVMAtomicRMWBinOpOr},
              {"xor", LLVMAtomicRMWBinOpXor},   {"max", LLVMAtomicRMWBinOpMax},
              {"min", LLVMAtomicRMWBinOpMin},   {"umax", LLVMAtomicRMWBinOpUMax},
-             {"umin", LLVMAtomicRMWBinOpUMin}, {"xchg", LLVMAtomicRMWBinOpXchg}};
+             {"umin", LLVMAtomicRMWBinOpUMin}, {"fmax", LLVMAtomicRMWBinOpFMax},
+             {"fmin", LLVMAtomicRMWBinOpFMin}, {"xchg", LLVMAtomicRMWBinOpXchg}};
   for (size_t i = 0; i < COUNT_OF(ops); i++)
     if (str_is(kind, ops[i].kind)) {
       *ret = ops[i].op;
@@ -102,16 +103,28 @@ unsigned cpu_atomic_width(struct emitter *e, const struct atomic *a) {
   (void)e;
   LLVMAtomicRMWBinOp op;
   enum dtype t = a->dtype;
-  bool is_float = t != DTYPE_NONE && dtype_is_float(t), is_sum = str_is(a->kind, "fadd");
-  return atomic_opcode(a->kind, &op) && (str_is(a->kind, "xchg") || is_float == is_sum) &&
-                 (t == DTYPE_NONE || dtype_bits(t) >= (is_sum ? 16 : 32))
+  bool is_float = t != DTYPE_NONE && dtype_is_float(t), of_floats = a->kind.ptr[0] == 'f';
+  return atomic_opcode(a->kind, &op) && (str_is(a->kind, "xchg") || is_float == of_floats) &&
+                 (t == DTYPE_NONE || dtype_bits(t) >= (of_floats ? 16 : 32))
              ? 1
              : 0;
 }
 
-// *at += x for bf16, on its bits: LLVM's own loop compares a recomputed number with memory, and
-// never ends where that is a signalling NaN.
-static LLVMValueRef add_bf16(struct emitter *e, LLVMValueRef at, LLVMValueRef x) {
+static LLVMValueRef combined(struct emitter *e, LLVMAtomicRMWBinOp op, LLVMValueRef a,
+                             LLVMValueRef b) {
+  if (op == LLVMAtomicRMWBinOpFAdd)
+    return LLVMBuildFAdd(e->b, a, b, "");
+  LLVMTypeRef type = LLVMTypeOf(a);
+  LLVMValueRef args[] = {a, b};
+  return intrinsic(e, op == LLVMAtomicRMWBinOpFMax ? "llvm.maxnum" : "llvm.minnum", 1, &type, 2,
+                   args);
+}
+
+// *at = op(*at, x) for 16 bits, on its bits: LLVM's own loop compares a recomputed number with
+// memory, and never ends where that is a signalling NaN.
+static LLVMValueRef rmw_half(struct emitter *e, LLVMAtomicRMWBinOp op, LLVMValueRef at,
+                             LLVMValueRef x) {
+  LLVMTypeRef type = LLVMTypeOf(x);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
   LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(e->llvm, e->function, "again");
   LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->llvm, e->function, "added");
@@ -119,7 +132,7 @@ static LLVMValueRef add_bf16(struct emitter *e, LLVMValueRef at, LLVMValueRef x)
   LLVMBuildBr(e->b, again);
   LLVMPositionBuilderAtEnd(e->b, again);
   LLVMValueRef old = LLVMBuildPhi(e->b, e->i16, "");
-  LLVMValueRef sum = LLVMBuildFAdd(e->b, from_bits(e, old, e->bf16), x, "");
+  LLVMValueRef sum = combined(e, op, from_bits(e, old, type), x);
   LLVMValueRef pair = LLVMBuildAtomicCmpXchg(e->b, at, old, to_bits(e, sum),
                                              LLVMAtomicOrderingSequentiallyConsistent,
                                              LLVMAtomicOrderingSequentiallyConsistent, false);
@@ -128,7 +141,7 @@ static LLVMValueRef add_bf16(struct emitter *e, LLVMValueRef at, LLVMValueRef x)
   LLVMAddIncoming(old, &found, &again, 1);
   LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, pair, 1, ""), after, again);
   LLVMPositionBuilderAtEnd(e->b, after);
-  return from_bits(e, found, e->bf16);
+  return from_bits(e, found, type);
 }
 
 // Every memory order is implemented by the strongest one.
@@ -139,8 +152,9 @@ void cpu_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRe
   bool takes_bits = op == LLVMAtomicRMWBinOpXchg;
   LLVMValueRef operand = takes_bits ? to_bits(e, values[0]) : values[0];
   struct guards g = guards_begin(e, &a->access, CPU_ATOMIC);
-  LLVMValueRef old = a->dtype == DTYPE_BF16 && !takes_bits
-                         ? add_bf16(e, a->access.ptr, operand)
+  bool is_half = a->dtype == DTYPE_BF16 || (a->dtype == DTYPE_F16 && !str_is(a->kind, "fadd"));
+  LLVMValueRef old = is_half && !takes_bits
+                         ? rmw_half(e, op, a->access.ptr, operand)
                          : LLVMBuildAtomicRMW(e->b, op, a->access.ptr, operand,
                                               LLVMAtomicOrderingSequentiallyConsistent, false);
   old = guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(operand)));

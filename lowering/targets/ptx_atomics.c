@@ -34,9 +34,15 @@ static const char *scalar_form(const struct atomic *a, unsigned sm) {
   return NULL;
 }
 
-// bf16 sums before sm_90: a loop of compare-and-swap.
+static bool is_extremum(const struct atomic *a) {
+  return str_is(a->kind, "fmax") || str_is(a->kind, "fmin");
+}
+
+// bf16 sums before sm_90, extremes of f16 and bf16: a loop of compare-and-swap.
 static bool needs_loop(const struct atomic *a, unsigned sm) {
-  return str_is(a->kind, "fadd") && a->dtype == DTYPE_BF16 && sm < 90;
+  bool is_half = a->dtype == DTYPE_F16 || a->dtype == DTYPE_BF16;
+  return (str_is(a->kind, "fadd") && a->dtype == DTYPE_BF16 && sm < 90) ||
+         (is_extremum(a) && is_half);
 }
 
 unsigned ptx_atomic_width(struct emitter *e, const struct atomic *a) {
@@ -93,9 +99,11 @@ static LLVMValueRef atomic_by_loop(struct emitter *e, const struct atomic *a, LL
   LLVMValueRef pred = a->access.pred;
   if (pred)
     br = branch_begin(e, pred);
-  LLVMValueRef old =
-      LLVMBuildAtomicRMWSyncScope(e->b, LLVMAtomicRMWBinOpFAdd, a->access.ptr, value,
-                                  ordering_of(a->access.op), sync_scope_of(e, a->access.op));
+  LLVMAtomicRMWBinOp op = str_is(a->kind, "fmax")   ? LLVMAtomicRMWBinOpFMax
+                          : str_is(a->kind, "fmin") ? LLVMAtomicRMWBinOpFMin
+                                                    : LLVMAtomicRMWBinOpFAdd;
+  LLVMValueRef old = LLVMBuildAtomicRMWSyncScope(
+      e->b, op, a->access.ptr, value, ordering_of(a->access.op), sync_scope_of(e, a->access.op));
   if (!pred)
     return old;
   LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b);
