@@ -43,9 +43,12 @@ static bool is_input(const struct graph *g, const char *name) {
 static bool solve(struct exprs *x, const struct expr *size, const struct expr *symbol, int64_t n,
                   int64_t *ret) {
   const struct expr *coefficient, *rest;
-  int64_t c, r;
-  if (!expr_has_symbol(size, symbol) || !expr_linear(x, size, symbol, &coefficient, &rest) ||
-      !expr_is_const(coefficient, &c) || !expr_is_const(rest, &r) || c < 1 ||
+  int64_t c, r, value = 0;
+  if (!expr_has_symbol(size, symbol))
+    return false;
+  if (!expr_linear(x, size, symbol, &coefficient, &rest))
+    return size_grows(size, symbol) && (*ret = size_solve(size, 1, &symbol, &value, 0, n)) >= 0;
+  if (!expr_is_const(coefficient, &c) || !expr_is_const(rest, &r) || c < 1 ||
       __builtin_sub_overflow(n, r, &n) || n % c != 0)
     return false;
   *ret = n / c;
@@ -126,15 +129,17 @@ int graph_take_sizes(struct tool *t, struct graph *g) {
   return EXIT_DONE;
 }
 
-static int find_sizes(struct tool *t, const struct graph *g, int64_t *sizes) {
+static int find_sizes(struct tool *t, struct graph *g, int64_t *sizes) {
   for (size_t i = 0; i < t->o.args.len; i++)
     if (!is_input(g, t->o.args.at[i].name)) {
       diag_error(t->diag, t->o.args.at[i].where, E0721, "the graph has no input `%s`",
                  t->o.args.at[i].name);
       return EXIT_WRONG;
     }
-  for (size_t i = 0; i < g->symbols.len; i++)
+  for (size_t i = 0; i < g->symbols.len; i++) {
     sizes[i] = expr_hint(g->symbols.at[i]);
+    graph_give_size(g, g->symbols.at[i]->symbol->name, sizes[i]);
+  }
   return EXIT_DONE;
 }
 
@@ -250,7 +255,7 @@ static int fill_inputs(struct tool *t, struct graph_session *s, tile_weights *we
 }
 
 static int make_arguments(struct tool *t, struct graph_session *s) {
-  const struct graph *g = s->program->graph;
+  struct graph *g = s->program->graph;
   tile_weights *weights = NULL;
   int status = find_sizes(t, g, s->sizes);
   if (status != EXIT_DONE)

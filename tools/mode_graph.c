@@ -189,18 +189,28 @@ static int emit_program(struct tool *t, struct graph *g) {
   return emit_as(t, p, target);
 }
 
+// Arguments give likely sizes as soon as the graph's inputs are read.
+struct likely_sizes {
+  struct tool *t;
+  int status;
+};
+
+static bool take_likely_sizes(struct graph *g, void *user) {
+  struct likely_sizes *l = user;
+  l->status = graph_take_sizes(l->t, g);
+  return l->status == EXIT_DONE;
+}
+
 int mode_graph(struct tool *t) {
   int status;
   const struct source *source = tool_source(t, &status);
   if (!source)
     return status;
-  struct graph *g = graph_read_fx(t->arena, t->diag, source);
+  struct likely_sizes likely = {t, EXIT_DONE};
+  struct graph *g = graph_read_fx_likely(t->arena, t->diag, source, take_likely_sizes, &likely);
   if (!g)
-    return tool_error_status(t);
+    return likely.status != EXIT_DONE ? likely.status : tool_error_status(t);
   graph_keep_casts(g, t->o.keep_casts);
-  status = graph_take_sizes(t, g);
-  if (status != EXIT_DONE)
-    return status;
   if (t->o.graph_mode == MODE_RUN)
     return graph_run(t, g);
   if (t->o.graph_mode == MODE_BENCH)

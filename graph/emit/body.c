@@ -48,7 +48,6 @@ const char *emit_parameter(struct emitter *e, const struct buffer *b) {
 }
 
 const char *emit_size(struct emitter *e, const struct expr *size) {
-  assert(size->kind == EXPR_SYMBOL && !size->symbol->indirect);
   struct launch_arg *a = find_arg(e, LAUNCH_SIZE, size, 0);
   if (a)
     return a->name;

@@ -88,6 +88,7 @@ const char *emit_buffer(struct emitter *e, struct buffer *b);
 void emit_writes(struct emitter *e, struct buffer *b);
 // The name of the buffer's parameter, which exists.
 const char *emit_parameter(struct emitter *e, const struct buffer *b);
+// The parameter for an expression of the graph's sizes, which the launch evaluates.
 const char *emit_size(struct emitter *e, const struct expr *size);
 // Parameters for the sizes in an expression of a grid.
 void emit_sizes(struct emitter *e, const struct expr *of);
@@ -140,8 +141,9 @@ const char *emit_number(struct emitter *e, enum dtype t, union element value);
 const char *emit_type(enum dtype t); // "tl.float32"
 
 // ---- epilogues (graph/emit/epilogue.c) ----
-// The variable `name` of scope `level` is a result in dtype `sum`, over these axes: prints loads of its buffer,
-// `load`, as that name, converted to the buffer's dtype and, if the result `rounds`, back to `sum`.
+// The variable `name` of scope `level` is a result in dtype `sum`, over these axes: prints loads of
+// its buffer, `load`, as that name, converted to the buffer's dtype and, if the result `rounds`,
+// back to `sum`.
 void emit_given_result(struct emitter *e, const struct scalar *load, enum dtype sum, bool rounds,
                        const char *name, uint32_t axes, unsigned level);
 // Counts the uses of the values that the region stores, before any is printed.

@@ -142,7 +142,39 @@ static struct text least_text(struct emitter *e, const struct expr *x, bool *ret
   return t;
 }
 
+static bool is_of_sizes(const struct emitter *e, const struct expr *x) {
+  bool is_size = x->kind != EXPR_SYMBOL;
+  for (size_t i = 0; !is_size && i < e->p->graph->symbols.len; i++)
+    is_size = e->p->graph->symbols.at[i] == x;
+  for (uint32_t i = 0; is_size && i < x->count; i++)
+    is_size = is_of_sizes(e, x->in[i]);
+  return is_size;
+}
+
+static bool is_division(const struct expr *x) {
+  return x->kind == EXPR_FLOORDIV || x->kind == EXPR_MOD || x->kind == EXPR_MIN ||
+         x->kind == EXPR_MAX;
+}
+
+static unsigned count_divisions(const struct expr *x) {
+  unsigned count = is_division(x);
+  for (uint32_t i = 0; i < x->count; i++)
+    count += count_divisions(x->in[i]);
+  return count;
+}
+
+// A size of many divisions is a parameter of its own: the host computes it once for a launch.
+static bool is_parameter(const struct emitter *e, const struct expr *x) {
+  enum { MANY = 4 };
+  return is_division(x) && count_divisions(x) >= MANY && is_of_sizes(e, x);
+}
+
 static struct text index_text(struct emitter *e, const struct expr *x, bool *ret_wide) {
+  if (is_parameter(e, x)) {
+    emit_sizes(e, x); // grids are printed with them
+    *ret_wide = !(x->lo >= INT32_MIN && x->hi <= INT32_MAX / 2);
+    return text_atom(emit_size(e, x));
+  }
   switch (x->kind) {
   case EXPR_CONST:
     *ret_wide = !fits(x);

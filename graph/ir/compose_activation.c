@@ -131,3 +131,36 @@ void compose_shrink_backward(struct build *b, struct node *n) {
   struct value *inside = build_real(b, OP_LE_TENSOR, build_unop(b, OP_ABS, Y), node_real(n, 2));
   n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, inside), X, 0);
 }
+
+// ---- leaky units whose slope is random in training ----
+
+static bool is_plain(struct build *b, const struct node *n, unsigned training) {
+  if (node_truth(n, training))
+    compose_error(b, n, E1008, "random slopes in training: use `leaky_relu`");
+  return !node_truth(n, training);
+}
+
+static double mean_slope(const struct node *n, unsigned lower) {
+  return (node_real(n, lower) + node_real(n, lower + 1)) / 2;
+}
+
+// self lower upper training
+void compose_rrelu(struct build *b, struct node *n) {
+  if (is_plain(b, n, 3))
+    n->results[0] = BUILD(b, OP_LEAKY_RELU, A(0), ARG_F(mean_slope(n, 1)));
+}
+
+// self noise lower upper training
+void compose_rrelu_noise(struct build *b, struct node *n) {
+  if (!is_plain(b, n, 4))
+    return;
+  n->results[0] = BUILD(b, OP_LEAKY_RELU, A(0), ARG_F(mean_slope(n, 2)));
+  n->results[1] = Y;
+}
+
+// grad_output self noise lower upper training self_is_result
+void compose_rrelu_backward(struct build *b, struct node *n) {
+  if (is_plain(b, n, 5))
+    n->results[0] =
+        BUILD(b, OP_LEAKY_RELU_BACKWARD, A(0), A(1), ARG_F(mean_slope(n, 3)), ARG_B(false));
+}

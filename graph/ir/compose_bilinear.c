@@ -3,26 +3,9 @@
 // each side, weighted by the distances to the position between them (torch/_decomp,
 // upsample_bilinear2d).
 #include "graph/ir/compose.h"
-
-#include <math.h>
+#include "graph/ir/sizes.h"
 
 #define X node_value(n, 0)
-
-// floor(size * factor), where the factor is a fraction of a small power of 2.
-static const struct expr *scaled(struct build *b, const struct expr *size, double factor) {
-  enum { MOST = 1024 };
-  struct exprs *x = b->g->exprs;
-  int64_t known, below = 1;
-  if (expr_is_const(size, &known))
-    return factor * (double)known < 0x1p40 ? expr_const(x, (int64_t)floor((double)known * factor))
-                                           : NULL;
-  while (below < MOST && factor * (double)below != floor(factor * (double)below))
-    below *= 2;
-  if (factor > 0x1p20 || factor * (double)below != floor(factor * (double)below))
-    return NULL;
-  int64_t times = (int64_t)(factor * (double)below);
-  return expr_floordiv(x, expr_muli(x, size, times), expr_const(x, below));
-}
 
 // One side: sizes before and after, and the factor between them if the call names it, else 0.
 struct side {
@@ -45,7 +28,7 @@ static bool find_side(struct build *b, const struct node *n, unsigned k, struct 
   if (given == 2)
     ret->to = sizes[k].number;
   else if (ret->factor > 0)
-    ret->to = scaled(b, ret->from, ret->factor);
+    ret->to = graph_scaled_size(b->g, ret->from, ret->factor, false, b->at);
   if (ret->to)
     return true;
   compose_error(b, n, E1004, "the output's sides are not known: give `output_size`");

@@ -111,12 +111,15 @@ static bool takes_parts(struct build *b, struct node *n, uint32_t *ret_dim, int6
 
 // self chunks dim: at most so many parts, of equal size but for the last
 void compose_chunk(struct build *b, struct node *n) {
-  uint32_t dim;
-  int64_t size, parts;
-  if (!takes_parts(b, n, &dim, &size, &parts))
+  uint32_t dim = compose_dim(b, n, 2, X->rank);
+  int64_t parts = node_int(n, 1);
+  if (X->rank == 0 || parts < 1) {
+    compose_error(b, n, E1004, "less than one part");
     return;
-  int64_t each = (size + parts - 1) / parts;
-  split_into(b, n, OP_SPLIT, arg_int(b->g, each > 0 ? each : 1), dim);
+  }
+  const struct expr *each = expr_cdiv(b->g->exprs, X->shape[dim], compose_const(b, parts));
+  each = expr_max(b->g->exprs, each, compose_const(b, 1));
+  split_into(b, n, OP_SPLIT, ARG_E(each), dim);
 }
 
 // self sections dim: exactly so many parts, the first ones longer by one

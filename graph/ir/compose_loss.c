@@ -73,6 +73,37 @@ void compose_soft_margin_loss(struct build *b, struct node *n) {
   n->results[0] = compose_reduced(b, n, 2, build_unop(b, OP_LOG1P, power));
 }
 
+// grad_output self target reduction: -y z / (1 + z), with z = exp(-x y)
+void compose_soft_margin_loss_backward(struct build *b, struct node *n) {
+  struct value *y = node_value(n, 2), *against = build_unop(b, OP_NEG, y);
+  struct value *slope = build_mul(b, against, build_unop(b, OP_SIGMOID, build_mul(b, against, Y)));
+  n->results[0] = build_mul(b, compose_spread(b, n, 3, slope, Y), X);
+}
+
+// self target p margin weight reduction: the mean over the other classes of
+// max(0, margin - x[y] + x[j]) ^ p
+void compose_multi_margin_loss(struct build *b, struct node *n) {
+  uint32_t last = X->rank ? X->rank - 1 : 0;
+  struct value *weight = node_value(n, 4), *target = Y;
+  if (X->rank < 1 || X->rank > 2 || target->rank + 1 < X->rank || target->rank > 1) {
+    compose_error(b, n, E1004, "targets of %u dimensions for scores of %u", target->rank, X->rank);
+    return;
+  }
+  if (target->rank == X->rank)
+    target = build_squeeze(b, target, 0);
+  struct value *index = target ? build_unsqueeze(b, target, last) : NULL;
+  struct value *own =
+      index ? BUILD(b, OP_GATHER, TENSOR(X), arg_int(b->g, last), TENSOR(index)) : NULL;
+  struct value *loss = with(b, OP_ADD_TENSOR, build_sub(b, X, own), node_real(n, 3));
+  loss = with(b, OP_POW_TENSOR_SCALAR, with(b, OP_MAXIMUM, loss, 0), node_real(n, 2));
+  if (weight && loss)
+    loss = build_mul(b, loss, compose_index(b, weight, 0, index));
+  struct value *is_other = build_binop(b, OP_NE_TENSOR, compose_indices(b, X, last), index);
+  struct dims d = dims_one(last);
+  loss = build_mean(b, build_where_else(b, is_other, loss, 0), &d, false);
+  n->results[0] = compose_reduced(b, n, 5, loss);
+}
+
 // ---- binary cross entropy ----
 
 static struct value *weighted(struct build *b, struct value *x, struct value *weight) {

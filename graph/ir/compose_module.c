@@ -285,15 +285,68 @@ static struct value *nll_of(struct build *b, struct node *n, struct value *x, un
 // self target weight reduction ignore_index
 void compose_nll_loss(struct build *b, struct node *n) { n->results[0] = nll_of(b, n, X, 2, 3, 4); }
 
+// -sum over classes (dimension `dim`) of the logarithms x, times the weights.
+static struct value *cross_sum(struct build *b, struct value *x, struct value *share,
+                               struct value *weight, uint32_t dim) {
+  struct dims d = dims_one(dim);
+  if (share)
+    x = build_mul(b, x, share);
+  if (weight && x)
+    x = build_mul(b, x, build_along(b, weight, dim, x->rank));
+  return build_unop(b, OP_NEG, build_sum(b, x, &d, false));
+}
+
+// Probabilities as targets, mixed with equal ones; the mean is over all but the classes.
+static struct value *cross_entropy_of_shares(struct build *b, struct node *n, struct value *x,
+                                             uint32_t dim) {
+  double smoothing = node_real(n, 5);
+  struct value *share = node_value(n, 1);
+  if (smoothing > 0) {
+    struct value *equal = build_over(b, build_number(b, smoothing, x->dtype), x->shape[dim]);
+    share = build_add(b, build_scale(b, share, 1 - smoothing), equal);
+  }
+  return compose_reduced(b, n, 3, cross_sum(b, x, share, node_value(n, 2), dim));
+}
+
+// The mean over the targets that count, by their weights.
+static struct value *smooth_mean(struct build *b, struct node *n, struct value *loss,
+                                 struct value *counts) {
+  struct value *target = node_value(n, 1), *weight = node_value(n, 2);
+  struct value *each = build_full(b, target->rank, target->shape, 1, loss->dtype);
+  if (weight) {
+    struct value *class = build_where_else(b, counts, target, 0);
+    each = compose_index(b, weight, 0, class);
+  }
+  each = build_where_else(b, counts, each, 0);
+  struct value *sum = BUILD(b, OP_SUM, TENSOR(loss)),
+               *all = each ? BUILD(b, OP_SUM, TENSOR(each)) : NULL;
+  return sum && all ? build_div(b, sum, all) : NULL;
+}
+
 // self target weight reduction ignore_index label_smoothing
 void compose_cross_entropy_loss(struct build *b, struct node *n) {
-  if (node_real(n, 5) != 0 || dtype_is_float(node_value(n, 1)->dtype)) {
-    compose_error(b, n, E1004,
-                  "label smoothing and probabilities as targets need a decomposed "
-                  "program");
+  enum { MEAN = 1, SUM = 2 };
+  uint32_t dim = X->rank > 1 ? 1 : 0;
+  double smoothing = node_real(n, 5);
+  int64_t how = node_int(n, 3);
+  struct value *x = BUILD(b, OP_LOG_SOFTMAX_INT, n->args[0], arg_int(b->g, dim));
+  if (!x)
+    return;
+  if (dtype_is_float(node_value(n, 1)->dtype)) {
+    n->results[0] = cross_entropy_of_shares(b, n, x, dim);
     return;
   }
-  uint32_t dim = X->rank > 1 ? 1 : 0;
-  n->results[0] =
-      nll_of(b, n, BUILD(b, OP_LOG_SOFTMAX_INT, n->args[0], arg_int(b->g, dim)), 2, 3, 4);
+  struct value *loss = nll_of(b, n, x, 2, 3, 4);
+  if (smoothing > 0 && loss) {
+    struct value *counts = BUILD(b, OP_NE_TENSOR, n->args[1], n->args[4]);
+    struct value *smooth = cross_sum(b, x, NULL, node_value(n, 2), dim);
+    smooth = build_where_else(b, counts, smooth, 0);
+    if (how == MEAN)
+      smooth = smooth ? smooth_mean(b, n, smooth, counts) : NULL;
+    else if (how == SUM)
+      smooth = smooth ? BUILD(b, OP_SUM, TENSOR(smooth)) : NULL;
+    smooth = build_over(b, build_scale(b, smooth, smoothing), x->shape[dim]);
+    loss = build_add(b, build_scale(b, loss, 1 - smoothing), smooth);
+  }
+  n->results[0] = loss;
 }

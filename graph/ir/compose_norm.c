@@ -117,6 +117,12 @@ void compose_weight_norm(struct build *b, struct node *n) {
   n->results[1] = length;
 }
 
+// v g dim
+void compose_weight_norm_whole(struct build *b, struct node *n) {
+  struct node *both = graph_append(b->g, OP_WEIGHT_NORM, n->args, n->arg_count, b->at);
+  n->results[0] = both ? both->results[0] : NULL;
+}
+
 // grad_w saved_v saved_g saved_norms dim
 void compose_weight_norm_backward(struct build *b, struct node *n) {
   struct dims d = all_but(Y->rank, Y->rank ? compose_dim(b, n, 4, Y->rank) : 0);

@@ -81,6 +81,32 @@ static void distances(struct build *b, struct node *n, struct arg norm) {
 void compose_cdist(struct build *b, struct node *n) { distances(b, n, A(2)); }
 void compose_euclidean_dist(struct build *b, struct node *n) { distances(b, n, ARG_F(2)); }
 
+// grad[.., p, r] x1[.., p, m] x2[.., r, m] p cdist[.., p, r]: the gradient of x1
+void compose_cdist_backward(struct build *b, struct node *n) {
+  struct value *x1 = node_value(n, 1), *x2 = node_value(n, 2), *norm = node_value(n, 4);
+  double p = node_real(n, 3);
+  uint32_t rank = x1->rank;
+  if (rank < 2 || x2->rank != rank || norm->rank != rank || X->rank != rank) {
+    compose_error(b, n, E1004, "operands of %u and %u dimensions", rank, x2->rank);
+    return;
+  }
+  struct value *far =
+                   build_sub(b, build_unsqueeze(b, x1, rank - 1), build_unsqueeze(b, x2, rank - 2)),
+               *size = build_unop(b, OP_ABS, far), *way = build_unop(b, OP_SIGN, far);
+  norm = build_unsqueeze(b, norm, rank);
+  struct value *slope = way;
+  if (isinf(p)) {
+    slope = build_where_else(b, build_binop(b, OP_EQ_TENSOR, size, norm), way, 0);
+  } else if (p > 1 || p < 1) {
+    slope = build_real(b, OP_POW_TENSOR_SCALAR, build_div(b, size, norm), p - 1);
+    struct value *is_zero = build_real(b, OP_EQ_TENSOR, p < 1 ? size : norm, 0);
+    slope =
+        build_mul(b, way, build_where_else(b, build_unop(b, OP_LOGICAL_NOT, is_zero), slope, 0));
+  }
+  struct dims others = dims_one(rank - 1);
+  n->results[0] = build_sum(b, build_mul(b, build_unsqueeze(b, X, rank), slope), &others, false);
+}
+
 // self p dim maxnorm: each part along `dim` is scaled to that norm if its own is larger.
 void compose_renorm(struct build *b, struct node *n) {
   struct value *x = build_up(b, X);

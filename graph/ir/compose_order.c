@@ -136,6 +136,11 @@ void compose_argsort(struct build *b, struct node *n) {
   n->results[0] = results[1];
 }
 
+// self stable dim descending: every sort is stable
+void compose_argsort_stable(struct build *b, struct node *n) {
+  n->results[0] = BUILD(b, OP_ARGSORT, n->args[0], n->args[2], n->args[3]);
+}
+
 // ---- top-k of long lines, one maximum after another ----
 
 // The element after `value` at `position`, ordered by value, then position; `value` NULL: the

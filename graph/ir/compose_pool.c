@@ -275,3 +275,26 @@ void compose_upsample_bilinear2d_backward(struct build *b, struct node *n) {
   }
   n->results[0] = build_convert(b, g, X->dtype);
 }
+
+// self indices output_size: each element at its position in its plane, zeros elsewhere
+void compose_max_unpool2d(struct build *b, struct node *n) {
+  const struct arg *size;
+  struct value *x = X, *index = node_value(n, 1);
+  uint32_t lead = x->rank - 2;
+  if ((x->rank != 3 && x->rank != 4) || index->rank != x->rank || node_list(n, 2, &size) != 2) {
+    compose_error(b, n, E1004, "a tensor of %u dimensions; it needs 3 or 4", x->rank);
+    return;
+  }
+  const struct expr *from[GRAPH_MAX_RANK], *flat[GRAPH_MAX_RANK], *to[GRAPH_MAX_RANK];
+  for (uint32_t d = 0; d < lead; d++)
+    from[d] = flat[d] = to[d] = x->shape[d];
+  from[lead] = expr_mul(b->g->exprs, x->shape[lead], x->shape[lead + 1]);
+  to[lead] = size[0].number, to[lead + 1] = size[1].number;
+  flat[lead] = expr_mul(b->g->exprs, to[lead], to[lead + 1]);
+  x = BUILD(b, OP_RESHAPE, TENSOR(x), arg_exprs(b->g, lead + 1, from));
+  index = BUILD(b, OP_RESHAPE, TENSOR(index), arg_exprs(b->g, lead + 1, from));
+  struct value *zeros = build_full(b, lead + 1, flat, 0, X->dtype);
+  if (x && index && zeros)
+    zeros = BUILD(b, OP_SCATTER_SRC, TENSOR(zeros), arg_int(b->g, lead), TENSOR(index), TENSOR(x));
+  n->results[0] = zeros ? BUILD(b, OP_RESHAPE, TENSOR(zeros), arg_exprs(b->g, lead + 2, to)) : NULL;
+}

@@ -13,14 +13,18 @@ static struct arg along(struct build *b, const struct node *n, unsigned i, const
   return v && v->rank == 1 ? TENSOR(build_along(b, v, axis, x->rank)) : A(i);
 }
 
-// round(x / scale) + zero_point, at least `least` and at most `most`.
-static struct value *quantized(struct build *b, struct value *x, struct arg scale, struct arg zero,
-                               struct arg least, struct arg most) {
+// round(x / scale) + zero_point
+static struct value *steps_of(struct build *b, struct value *x, struct arg scale, struct arg zero) {
   struct value *steps = scale.kind == ARG_VALUE
                             ? build_mul(b, x, BUILD(b, OP_DIV_TENSOR, ARG_F(1.0), scale))
                             : BUILD(b, OP_MUL_TENSOR, TENSOR(x), ARG_F(1.0 / scale.real));
-  struct value *q = BUILD(b, OP_ADD_TENSOR, TENSOR(build_unop(b, OP_ROUND, steps)), zero);
-  return BUILD(b, OP_CLAMP, TENSOR(q), least, most);
+  return BUILD(b, OP_ADD_TENSOR, TENSOR(build_unop(b, OP_ROUND, steps)), zero);
+}
+
+// The same, at least `least` and at most `most`.
+static struct value *quantized(struct build *b, struct value *x, struct arg scale, struct arg zero,
+                               struct arg least, struct arg most) {
+  return BUILD(b, OP_CLAMP, TENSOR(steps_of(b, x, scale, zero)), least, most);
 }
 
 static struct value *dequantized(struct build *b, struct value *q, struct arg scale,
@@ -62,14 +66,31 @@ void compose_dequantize_channels(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, q, t);
 }
 
-// x scale zero_point [axis] quant_min quant_max: quantized and back.
+// x scale zero_point [axis] quant_min quant_max: quantized and back, and which steps are in range.
 void compose_fake_quantize(struct build *b, struct node *n) {
   bool by_channel = n->arg_count == 6;
   uint32_t axis = by_channel ? compose_dim(b, n, 3, X->rank) : 0;
-  struct arg scale = along(b, n, 1, X, axis), zero = along(b, n, 2, X, axis);
-  struct value *q = quantized(b, build_convert(b, X, DTYPE_F32), scale, zero, A(n->arg_count - 2),
-                              A(n->arg_count - 1));
-  n->results[0] = build_convert(b, dequantized(b, q, scale, zero), X->dtype);
+  struct arg scale = along(b, n, 1, X, axis), zero = along(b, n, 2, X, axis),
+             least = A(n->arg_count - 2), most = A(n->arg_count - 1);
+  struct value *q = steps_of(b, build_convert(b, X, DTYPE_F32), scale, zero);
+  struct value *whole = dequantized(b, BUILD(b, OP_CLAMP, TENSOR(q), least, most), scale, zero);
+  n->results[0] = build_convert(b, whole, X->dtype);
+  if (n->result_count > 1)
+    n->results[1] = build_binop(b, OP_LOGICAL_AND, BUILD(b, OP_GE_TENSOR, TENSOR(q), least),
+                                BUILD(b, OP_LE_TENSOR, TENSOR(q), most));
+}
+
+// x scale zero_point enabled quant_min quant_max: the same where `enabled` is not 0
+void compose_fake_quantize_if(struct build *b, struct node *n) {
+  const struct arg args[] = {A(0), A(1), A(2), arg_int(b->g, 0), A(4), A(5)};
+  struct node *both =
+      graph_append(b->g, OP_FAKE_QUANTIZE_PER_CHANNEL_MASK, args, COUNT_OF(args), b->at);
+  struct value *on = build_int(b, OP_NE_TENSOR, node_value(n, 3), 0);
+  if (!both)
+    return;
+  n->results[0] = build_where(b, on, both->results[0], X);
+  n->results[1] =
+      build_binop(b, OP_LOGICAL_OR, both->results[1], build_unop(b, OP_LOGICAL_NOT, on));
 }
 
 // ---- products ----

@@ -19,7 +19,7 @@ static struct value *linear(struct build *b, struct value *x, struct value *w, s
 }
 
 static struct value *bias_of(const struct layer *l, unsigned i) {
-  return l->has_biases ? l->weights[2 + i].value : NULL;
+  return l->has_biases && l->weights[2 + i].kind == ARG_VALUE ? l->weights[2 + i].value : NULL;
 }
 
 // Gate i of `count` in the last dimension.
@@ -197,4 +197,19 @@ void compose_recurrent(struct build *b, struct node *n) {
   n->results[1] = BUILD(b, OP_STACK, arg_values(b->g, count, h));
   if (net.layer.cell == CELL_LSTM)
     n->results[2] = BUILD(b, OP_STACK, arg_values(b->g, count, c));
+}
+
+// input hx w_ih w_hh b_ih b_hh: one step
+void compose_cell(struct build *b, struct node *n) {
+  struct states s;
+  struct layer l = {.b = b,
+                    .cell = cell_of(n),
+                    .weights = n->args + 2,
+                    .has_biases = !node_is_none(n, 4) || !node_is_none(n, 5)};
+  if (!states_of(b, n, l.cell, &s))
+    return;
+  struct value *x = linear(b, node_value(n, 0), l.weights[0].value, bias_of(&l, 0));
+  n->results[0] = step(&l, x, s.h, &s.c);
+  if (l.cell == CELL_LSTM)
+    n->results[1] = s.c;
 }

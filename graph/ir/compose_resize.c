@@ -2,6 +2,7 @@
 // Composed resizing of images: along each dimension a result is a weighted sum of a few elements,
 // its taps, whose positions and weights are computed from its own position.
 #include "graph/ir/compose.h"
+#include "graph/ir/sizes.h"
 
 #include <math.h>
 
@@ -15,17 +16,20 @@ struct taps {
 };
 
 struct resize {
-  int64_t in, out;
-  double scale; // the step in the input for one step of the output
+  const struct expr *in, *out;
+  double scale;       // the step in the input for one step of the output; 0: known at run time
+  struct value *step; // the same, if it is known at run time only; else NULL
   bool corners, exact;
   enum dtype t;
 };
 
 // ---- positions ----
 
+// Where each output, moved by the offset, lies in the input.
 static struct value *outputs(struct build *b, const struct resize *r, double offset) {
-  struct value *o = build_iota(b, compose_const(b, r->out), 0, 2);
-  return compose_more(b, build_convert(b, o, r->t), offset);
+  struct value *o = build_iota(b, r->out, 0, 2);
+  o = compose_more(b, build_convert(b, o, r->t), offset);
+  return r->step ? build_mul(b, o, r->step) : build_scale(b, o, r->scale);
 }
 
 static struct value *taps_row(struct build *b, int64_t first, int64_t count) {
@@ -34,12 +38,13 @@ static struct value *taps_row(struct build *b, int64_t first, int64_t count) {
   return build_along(b, v, 1, 2);
 }
 
-static struct value *clamped(struct build *b, struct value *at, int64_t size) {
-  return build_int(b, OP_MINIMUM, build_int(b, OP_MAXIMUM, at, 0), size - 1);
+static struct value *clamped(struct build *b, struct value *at, const struct expr *size) {
+  return BUILD(b, OP_MINIMUM, TENSOR(build_int(b, OP_MAXIMUM, at, 0)),
+               ARG_E(expr_addi(b->g->exprs, size, -1)));
 }
 
 static struct taps nearest(struct build *b, const struct resize *r) {
-  struct value *at = build_scale(b, outputs(b, r, r->exact ? 0.5 : 0), r->scale);
+  struct value *at = outputs(b, r, r->exact ? 0.5 : 0);
   at = build_convert(b, build_unop(b, OP_FLOOR, at), DTYPE_I64);
   return (struct taps){.at = clamped(b, at, r->in)};
 }
@@ -47,8 +52,8 @@ static struct taps nearest(struct build *b, const struct resize *r) {
 // The source position of each output.
 static struct value *source(struct build *b, const struct resize *r) {
   if (r->corners)
-    return build_scale(b, outputs(b, r, 0), r->scale);
-  return compose_more(b, build_scale(b, outputs(b, r, 0.5), r->scale), -0.5);
+    return outputs(b, r, 0);
+  return compose_more(b, outputs(b, r, 0.5), -0.5);
 }
 
 static struct taps linear(struct build *b, const struct resize *r) {
@@ -87,11 +92,11 @@ static struct taps antialiased(struct build *b, const struct resize *r, double r
                                bool is_cubic) {
   double stretch = r->scale > 1 ? r->scale : 1, support = reach * stretch;
   int64_t count = 2 * (int64_t)ceil(support) + 1;
-  struct value *center = build_scale(b, outputs(b, r, 0.5), r->scale);
+  struct value *center = outputs(b, r, 0.5);
   struct value *low = build_unop(b, OP_TRUNC, compose_more(b, center, 0.5 - support));
   struct value *high = build_unop(b, OP_TRUNC, compose_more(b, center, 0.5 + support));
   low = build_real(b, OP_MAXIMUM, low, 0);
-  high = build_real(b, OP_MINIMUM, high, (double)r->in);
+  high = BUILD(b, OP_MINIMUM, TENSOR(high), ARG_E(r->in));
   struct value *at = build_add(b, low, build_convert(b, taps_row(b, 0, count), r->t));
   struct value *far = build_scale(b, compose_more(b, build_sub(b, at, center), 0.5), 1 / stretch);
   struct value *weight =
@@ -126,6 +131,28 @@ static bool number_of(const struct arg *a, double *ret) {
   return *ret > 0;
 }
 
+// A size as a number of the graph.
+static struct value *size_as(struct build *b, const struct expr *size, int64_t more, enum dtype t) {
+  return BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL), ARG_E(expr_addi(b->g->exprs, size, more)),
+               ARG_D(t));
+}
+
+// `factor`: 0 if the call names none.
+static void find_scale(struct build *b, struct resize *r, double factor) {
+  int64_t in, out;
+  if (factor > 0 && !r->corners) {
+    r->scale = 1 / factor;
+  } else if (expr_is_const(r->in, &in) && expr_is_const(r->out, &out)) {
+    r->scale = (double)in / (double)out;
+    if (r->corners)
+      r->scale = out > 1 ? (double)(in - 1) / (double)(out - 1) : 0;
+  } else {
+    int64_t more = r->corners ? -1 : 0;
+    struct value *under = build_real(b, OP_MAXIMUM, size_as(b, r->out, more, r->t), 1);
+    r->step = build_div(b, size_as(b, r->in, more, r->t), under);
+  }
+}
+
 // Dimension k of the image. self output_size [align_corners] scales..; self output_size?
 // [align_corners] scale_factors?
 static bool read_size(struct build *b, const struct node *n, uint32_t k, uint32_t space,
@@ -139,20 +166,16 @@ static bool read_size(struct build *b, const struct node *n, uint32_t k, uint32_
     number_of(&factors[k], &factor);
   else if (!is_vec && next + k < n->arg_count && !node_is_none(n, next + k))
     number_of(&n->args[next + k], &factor);
-  bool ok = expr_is_const(X->shape[X->rank - space + k], &ret->in);
-  if (ok && count == space)
-    ok = expr_is_const(sizes[k].number, &ret->out);
-  else
-    ret->out =
-        factor > 0 && (double)ret->in * factor < 0x1p40 ? (int64_t)((double)ret->in * factor) : 0;
-  if (!ok || ret->out < 1 || ret->in < 1) {
-    compose_error(b, n, E1004, "an image of symbolic size, or of none");
+  ret->in = X->shape[X->rank - space + k];
+  ret->out =
+      count == space ? sizes[k].number : graph_scaled_size(b->g, ret->in, factor, false, b->at);
+  if (!ret->out || ret->out->hi < 1 || ret->in->hi < 1) {
+    compose_error(b, n, E1004,
+                  "the image's sides after it are not known, or are 0: give `output_size`");
     return false;
   }
   ret->corners = smooth && node_truth(n, 2);
-  ret->scale = factor > 0 ? 1 / factor : (double)ret->in / (double)ret->out;
-  if (ret->corners)
-    ret->scale = ret->out > 1 ? (double)(ret->in - 1) / (double)(ret->out - 1) : 0;
+  find_scale(b, ret, factor);
   return true;
 }
 
@@ -180,6 +203,10 @@ void compose_resize(struct build *b, struct node *n) {
                        .t = dtype_is_float(x->dtype) ? dtype_to_compute(x->dtype) : DTYPE_F32};
     if (!read_size(b, n, k, space, smooth, &r))
       return;
+    if (r.step && strstr(name, "_aa.")) {
+      compose_error(b, n, E1004, "a symbolic size: give `scale_factor`");
+      return;
+    }
     if (r.scale * 5 > MAX_TAPS) {
       compose_error(b, n, E1009, "an image made %g times smaller", r.scale);
       return;

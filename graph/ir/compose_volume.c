@@ -145,6 +145,24 @@ void compose_adaptive_avg_pool3d(struct build *b, struct node *n) {
   n->results[0] = unplaned(b, x, X, &v);
 }
 
+// grad_output self
+void compose_adaptive_avg_pool3d_backward(struct build *b, struct node *n) {
+  struct volume in, out;
+  const struct value *self = node_value(n, 1);
+  if (!volume_of(b, n, X, &out) || !volume_of(b, n, self, &in))
+    return;
+  const struct expr *area = expr_mul(b->g->exprs, out.height, out.width);
+  struct value *like =
+      build_full(b, 3, (const struct expr *[]){in.batch, in.depth, area}, 0, X->dtype);
+  struct value *g =
+      BUILD(b, OP_ADAPTIVE_AVG_POOL2D_BACKWARD, TENSOR(columns(b, X, &out)), TENSOR(like));
+  out.depth = in.depth;
+  like = build_full(b, 4, (const struct expr *[]){in.batch, in.depth, in.height, in.width}, 0,
+                    X->dtype);
+  g = BUILD(b, OP_ADAPTIVE_AVG_POOL2D_BACKWARD, TENSOR(planes(b, g, &out)), TENSOR(like));
+  n->results[0] = unplaned(b, g, self, &in);
+}
+
 // ---- maximum ----
 
 static bool both_results(struct build *b, enum operator_id op, const struct arg *args, size_t count,

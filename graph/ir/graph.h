@@ -98,12 +98,20 @@ struct mutation {
   struct value *input, *value;
 };
 
-// How an input determines a symbol: its extent along `dim`, or its stride, is coefficient * symbol +
-// rest, in symbols that earlier entries determine.
+// How an input determines a symbol: its extent along `dim`, or its stride, is coefficient * symbol
+// + rest, in symbols that earlier entries determine. coefficient NULL: it is a polynomial that
+// grows with the symbol.
 struct size_source {
   uint32_t symbol, input, dim;
   bool is_stride;
   const struct expr *coefficient, *rest;
+};
+
+// A symbol that is used but that no input determines: the caller gives it.
+struct given_size {
+  uint32_t symbol;
+  bool is_given;
+  int64_t value;
 };
 
 // A condition on the symbolic sizes of a run: `slack` is not negative.
@@ -111,6 +119,12 @@ struct requirement {
   const struct expr *slack;
   const char *text; // the error message if it is
   struct span span;
+};
+
+// The shape that the text gives a result.
+struct annotated {
+  uint32_t rank;
+  const struct expr *const *shape;
 };
 
 struct graph {
@@ -128,20 +142,21 @@ struct graph {
   const char *device;                   // as in annotations; NULL: the text has none
   VEC(struct size_source) size_sources; // graph_find_sizes
   VEC(struct requirement) requirements;
-  const struct expr *unknown_size; // a symbol that is used but that no input determines
+  VEC(struct given_size) given_sizes; // graph_find_sizes, graph_give_size
+  const struct annotated *annotated; // while text is read: what it says of the next result, or NULL
   bool keeps_casts; // round f16 and bf16 values to their dtype after every operator, as eager
                     // PyTorch does; else only where they are stored. 8-bit floats are always
                     // rounded.
 };
 
 // ---- facts (graph/ir/sizes.c) ----
-// Two sizes that the text takes as equal, by one of PyTorch's guards: each run checks it. False: they
-// differ for all sizes.
+// Two sizes that the text takes as equal, by one of PyTorch's guards: each run checks it. False:
+// they differ for all sizes.
 bool graph_require_equal(struct graph *g, const struct expr *a, const struct expr *b,
                          struct span at);
 
-// A condition that each run checks: `slack` is not negative, else the error is `text`. False: it is for
-// all sizes.
+// A condition that each run checks: `slack` is not negative, else the error is `text`. False: it is
+// for all sizes.
 bool graph_require(struct graph *g, const struct expr *slack, const char *text, struct span at);
 
 // ---- building (graph/ir/graph.c) ----

@@ -188,6 +188,34 @@ bool infer_same_size(struct infer *in, const struct expr *a, const struct expr *
   return a == b || (!are_numbers && graph_require_equal(in->g, a, b, in->n->span));
 }
 
+// The operands have this size no longer, but 1.
+static void forget_size(struct infer *in, const struct expr *size, const struct expr *one) {
+  for (unsigned i = 0; i < in->n->arg_count; i++) {
+    const struct value *v = in->n->args[i].kind == ARG_VALUE ? in->n->args[i].value : NULL;
+    for (uint32_t d = 0; v && d < v->rank; d++)
+      if (v->shape[d] == size)
+        v->shape[d] = one;
+  }
+}
+
+bool infer_make_one(struct infer *in, const struct expr *size) {
+  const struct expr *one = expr_const(in->g->exprs, 1);
+  if (size == one)
+    return true;
+  if (size->kind == EXPR_SYMBOL || !graph_require_equal(in->g, size, one, in->n->span))
+    return false;
+  expr_equate(size, one);
+  forget_size(in, size, one);
+  return true;
+}
+
+// Is it 1 in a broadcast to another size?
+static bool is_one(struct infer *in, const struct expr *size, const struct expr *other) {
+  bool is_likely =
+      !expr_is_const(size, NULL) && size->lo <= 1 && expr_hint(size) == 1 && expr_hint(other) != 1;
+  return expr_is(size, 1) || (is_likely && infer_make_one(in, size));
+}
+
 bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v) {
   struct extent wide = *e;
   if (v->rank > e->rank) {
@@ -199,13 +227,14 @@ bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v) 
   }
   for (uint32_t d = 0; d < v->rank; d++) {
     const struct expr **size = &wide.shape[wide.rank - v->rank + d];
-    if (*size == v->shape[d] || expr_is(v->shape[d], 1))
+    if (*size == v->shape[d] || is_one(in, v->shape[d], *size))
       continue;
-    if (!expr_is(*size, 1) && !infer_same_size(in, *size, v->shape[d]))
+    bool widens = is_one(in, *size, v->shape[d]);
+    if (!widens && !infer_same_size(in, *size, v->shape[d]))
       return infer_error(in, E1004, "shapes %s and %s do not broadcast",
                          infer_shape_text(in, e->rank, e->shape),
                          infer_shape_text(in, v->rank, v->shape));
-    *size = expr_is(*size, 1) ? v->shape[d] : expr_equate(*size, v->shape[d]);
+    *size = widens ? v->shape[d] : expr_equate(*size, v->shape[d]);
   }
   *e = wide;
   return true;

@@ -63,7 +63,11 @@ struct extent extent_of(const struct value *v);
 // ---- shapes ----
 // Equal, or taken as equal and checked by each run (graph_require_equal).
 bool infer_same_size(struct infer *in, const struct expr *a, const struct expr *b);
-// Broadcasts *e with v; E1004 names both shapes.
+// Takes a size as 1, as one of PyTorch's guards made it: it counts as 1 from here on, and each run
+// checks it. False if it is another number, or a symbol.
+bool infer_make_one(struct infer *in, const struct expr *size);
+// Broadcasts *e with v; E1004 names both shapes. Of two symbolic sizes, one that the likely sizes
+// make 1 is taken as 1, others are taken as equal.
 bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v);
 void extent_make_contiguous(struct exprs *x, struct extent *e);
 // Strides of a pointwise result of these operands: the order of dimensions closest to theirs.

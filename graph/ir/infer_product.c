@@ -138,6 +138,10 @@ static const struct expr *convolved(struct exprs *x, const struct convolution *c
   return expr_addi(x, expr_floordiv(x, room, stride), 1);
 }
 
+static bool has_groups(struct infer *in, const struct expr *groups) {
+  return infer_require(in, expr_addi(in->g->exprs, groups, -1), "a convolution has no groups");
+}
+
 bool infer_convolution(struct infer *in) {
   const struct value *v = infer_value(in, 0), *weight = infer_value(in, 1),
                      *bias = infer_value(in, 2);
@@ -145,7 +149,7 @@ bool infer_convolution(struct infer *in) {
   struct convolution c;
   bool transposed = node_truth(in->n, 6);
   const struct expr *groups = node_expr(in->n, 8);
-  if (v->rank < 3 || v->rank != weight->rank || groups->lo < 1)
+  if (v->rank < 3 || v->rank != weight->rank || !has_groups(in, groups))
     return infer_error(in, E1004, "`input` is %s, `weight` is %s", infer_type_text(in, v),
                        infer_type_text(in, weight));
   if (!read_convolution(in, 3, v->rank - 2, &c) || !infer_same_dtype(in, v, weight) ||
@@ -176,7 +180,7 @@ static bool check_gradient(struct infer *in, const struct convolution *c, const 
                            const struct expr *groups, bool transposed) {
   struct exprs *x = in->g->exprs;
   const struct expr *inner = expr_mul(x, weight->shape[1], groups);
-  bool same = groups->lo >= 1 && infer_same_size(in, grad->shape[0], v->shape[0]) &&
+  bool same = has_groups(in, groups) && infer_same_size(in, grad->shape[0], v->shape[0]) &&
               infer_same_size(in, transposed ? inner : weight->shape[0], grad->shape[1]) &&
               infer_same_size(in, transposed ? weight->shape[0] : inner, v->shape[1]);
   for (uint32_t d = 2; same && d < grad->rank; d++)

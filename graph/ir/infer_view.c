@@ -73,6 +73,24 @@ bool infer_unsqueeze(struct infer *in) {
   return infer_extent(in, 0, v->dtype, &e);
 }
 
+// Symbolic sizes that are 1 by a guard: the text gives the result fewer dimensions. If only some
+// of them are, the likely sizes decide.
+static void make_ones(struct infer *in, const struct value *v, const bool *asked) {
+  const struct annotated *an = in->g->annotated;
+  uint32_t open = 0, ones = 0;
+  for (uint32_t d = 0; d < v->rank; d++) {
+    ones += asked[d] && expr_is(v->shape[d], 1);
+    open += asked[d] && !expr_is_const(v->shape[d], NULL) && v->shape[d]->lo <= 1;
+  }
+  uint32_t missing = an && an->rank + ones < v->rank ? v->rank - ones - an->rank : 0;
+  for (uint32_t d = 0; d < v->rank && missing; d++) {
+    const struct expr *size = v->shape[d];
+    if (asked[d] && !expr_is_const(size, NULL) && size->lo <= 1 &&
+        (missing == open || expr_hint(size) == 1))
+      missing -= infer_make_one(in, size);
+  }
+}
+
 bool infer_squeeze(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   struct extent e = {0};
@@ -89,6 +107,7 @@ bool infer_squeeze(struct infer *in) {
       asked[d] = true;
     }
   }
+  make_ones(in, v, asked);
   for (uint32_t d = 0; d < v->rank; d++)
     if (!asked[d] || !expr_is(v->shape[d], 1)) {
       e.shape[e.rank] = v->shape[d];
@@ -195,6 +214,23 @@ static bool split_at(struct infer *in, const struct value *v, uint32_t d, uint32
 
 enum { MAX_PARTS = 1 << 16 };
 
+// A symbolic number of parts is that of the likely sizes, as one of PyTorch's guards fixed it.
+static bool count_parts(struct infer *in, const struct expr *size, const struct expr *part,
+                        int64_t *ret) {
+  struct exprs *x = in->g->exprs;
+  const struct expr *parts = expr_cdiv(x, size, part);
+  if (expr_is_const(parts, ret))
+    return true;
+  if (expr_is_const(part, NULL) || parts->kind == EXPR_SYMBOL)
+    return false;
+  *ret = expr_hint(parts);
+  const struct expr *known = expr_const(x, *ret);
+  if (*ret < 1 || !graph_require_equal(in->g, parts, known, in->n->span))
+    return false;
+  expr_equate(parts, known);
+  return expr_is_const(expr_cdiv(x, size, part), ret);
+}
+
 bool infer_split(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   struct exprs *x = in->g->exprs;
@@ -206,7 +242,7 @@ bool infer_split(struct infer *in) {
   if (v->rank == 0 || part->lo < 1)
     return infer_error(in, E1004, "%s cannot be split into parts of this size",
                        infer_type_text(in, v));
-  if (!expr_is_const(expr_cdiv(x, v->shape[d], part), &count) || count > MAX_PARTS)
+  if (!count_parts(in, v->shape[d], part, &count) || count > MAX_PARTS)
     return infer_error(in, E1004,
                        "the number of parts of dimension %u of %s is not known or too large", d,
                        infer_type_text(in, v));

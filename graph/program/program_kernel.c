@@ -64,7 +64,7 @@ static const struct expr *with_parameters(struct exprs *x, const struct launch *
                                           const struct expr *rule) {
   for (size_t i = 0; i < l->args.len; i++) {
     const struct launch_arg *a = &l->args.at[i];
-    if (a->kind != LAUNCH_SIZE)
+    if (a->kind != LAUNCH_SIZE || a->size->kind != EXPR_SYMBOL)
       continue;
     const struct expr *name = expr_symbol(x, a->name, a->size->lo, a->size->hi, NULL);
     rule = expr_substitute(x, rule, 1, &a->size, &name);

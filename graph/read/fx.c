@@ -157,7 +157,7 @@ static bool annotate(struct reader *r, struct binding *b, const struct annotatio
 static bool assignment(struct reader *r, size_t name) {
   struct annotation an;
   struct binding b = {.kind = BOUND_WRONG};
-  size_t quoted = 0, behind;
+  size_t quoted = 0;
   bool has_annotation = fx_accept(r, TOK_COLON);
   if (has_annotation && fx_peek(r) == TOK_STRING)
     quoted = r->pos++; // the annotation of a tuple is not read
@@ -169,24 +169,28 @@ static bool assignment(struct reader *r, size_t name) {
               "make the graph functional, as `run_decompositions()` does");
     return false;
   }
-  if (!fx_expect(r, TOK_ASSIGN) || !right_side(r, name, &b))
+  bool is_known = quoted && fx_is_tensor_annotation(r, quoted);
+  if (!fx_expect(r, TOK_ASSIGN) || (is_known && !fx_annotation_at(r, quoted, &an)))
     return false;
-  behind = r->pos;
+  const struct annotated annotated = {is_known ? an.rank : 0, an.shape};
+  r->g->annotated = is_known ? &annotated : NULL;
+  bool ok = right_side(r, name, &b);
+  r->g->annotated = NULL;
+  if (!ok)
+    return false;
   bool is_plain = b.kind == BOUND_VALUE || b.kind == BOUND_NUMBER;
-  if (quoted && is_plain && !r->is_poisoned) {
-    r->pos = quoted;
-    bool at_run_time = fx_at_run_time_number(r);
+  if (quoted && is_plain && !r->is_poisoned && !is_known) {
+    bool at_run_time = fx_at_run_time_number(r, quoted);
     if (at_run_time && b.kind == BOUND_VALUE && b.value->rank == 0)
       fx_note_real(r, b.value);
     if (at_run_time)
       has_annotation = false; // the size has no name here
-    else if (!fx_annotation(r, &an))
+    else if (!fx_annotation_at(r, quoted, &an))
       return false;
-    r->pos = behind;
   }
   if (r->is_poisoned)
     b.kind = BOUND_WRONG;
-  else if (has_annotation && is_plain && !annotate(r, &b, &an))
+  else if (has_annotation && is_plain && !fx_is_dropped(r, name) && !annotate(r, &b, &an))
     return false;
   return fx_bind(r, name, b)->kind == b.kind && statement_end(r);
 }
@@ -283,7 +287,8 @@ static bool read_return(struct reader *r) {
 // ---- the class ----
 
 static bool body(struct reader *r) {
-  if (!fx_find_classes(r) || !fx_attributes(r))
+  if (!fx_find_classes(r) || !fx_attributes(r) ||
+      (r->take_likely && !r->take_likely(r->g, r->user)))
     return false;
   while (fx_peek(r) != TOK_RETURN) {
     enum token_kind k = fx_peek(r);
@@ -395,6 +400,12 @@ static bool module(struct reader *r) {
 
 struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag,
                             const struct source *source) {
+  return graph_read_fx_likely(a, diag, source, NULL, NULL);
+}
+
+struct graph *graph_read_fx_likely(struct arena *a, struct diag_engine *diag,
+                                   const struct source *source, graph_likely_fn take_likely,
+                                   void *user) {
   struct token_list tokens;
   unsigned errors = diag_error_count(diag);
   if (source->text.len > SOURCE_MAX_BYTES) {
@@ -402,12 +413,16 @@ struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag,
                SOURCE_MAX_BYTES >> 20);
     return NULL;
   }
-  struct reader r = {.arena = a, .diag = diag, .source = fx_without_colours(a, source)};
+  struct reader r = {.arena = a,
+                     .diag = diag,
+                     .source = fx_without_colours(a, source),
+                     .take_likely = take_likely,
+                     .user = user};
   if (!lexer_run(a, diag, r.source, &tokens))
     return NULL;
   r.at = tokens.at;
   r.g = graph_create(a, diag, exprs_create(a), "graph");
-  (void)module(&r);
+  bool ok = module(&r);
   fx_report_unknown(&r);
-  return diag_error_count(diag) > errors || !graph_verify(r.g) ? NULL : r.g;
+  return !ok || diag_error_count(diag) > errors || !graph_verify(r.g) ? NULL : r.g;
 }

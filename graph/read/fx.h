@@ -13,4 +13,12 @@
 // Dynamo's level), E0901, E0902 and E1009 (limits).
 struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag, const struct source *source);
 
+// The same. `take_likely` is called when all inputs are known, and before their uses are read: it
+// sets likely sizes (graph_set_likely_size), which decide what the text leaves open. False ends the
+// reading.
+typedef bool (*graph_likely_fn)(struct graph *g, void *user);
+struct graph *graph_read_fx_likely(struct arena *a, struct diag_engine *diag,
+                                   const struct source *source, graph_likely_fn take_likely,
+                                   void *user);
+
 #endif

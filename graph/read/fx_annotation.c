@@ -136,7 +136,10 @@ static bool symbol(struct reader *r, struct annotation *ret) {
   if (fx_peek(r) == TOK_TRUE || fx_peek(r) == TOK_FALSE)
     return fx_unexpected(r, "expected a size");
   r->number_depth = 0;
-  if (!fx_value(r, &ret->number))
+  r->in_size = true;
+  bool ok = fx_value(r, &ret->number);
+  r->in_size = false;
+  if (!ok)
     return false;
   ret->depth = r->number_depth;
   return fx_expect(r, TOK_RPAREN);
@@ -156,6 +159,16 @@ static bool words(struct reader *r, struct annotation *ret) {
                      STR_ARG(first)),
             "only plain tensors are supported");
   return false;
+}
+
+bool fx_is_tensor_annotation(const struct reader *r, size_t token) {
+  struct str text = fx_text(r, token), name = {text.ptr + 1, 0};
+  enum dtype unused;
+  while (name.len + 1 < text.len && is_word(name.ptr[name.len]))
+    name.len++;
+  return r->at[token].kind == TOK_STRING && name.len + 1 < text.len && name.ptr[name.len] == '[' &&
+         (fx_dtype_from_short(name, &unused) == FX_DTYPE_KNOWN ||
+          fx_complex_part(name) != DTYPE_NONE);
 }
 
 bool fx_annotation(struct reader *r, struct annotation *ret) {
@@ -180,7 +193,22 @@ bool fx_annotation(struct reader *r, struct annotation *ret) {
   return ok;
 }
 
+bool fx_annotation_at(struct reader *r, size_t token, struct annotation *ret) {
+  size_t here = r->pos;
+  r->pos = token;
+  bool ok = fx_annotation(r, ret);
+  r->pos = here;
+  return ok;
+}
+
 // ---- comparison ----
+
+bool fx_is_dropped(const struct reader *r, size_t name) {
+  for (size_t i = r->pos; r->at[i].kind != TOK_NEWLINE && r->at[i].kind != TOK_EOF; i++)
+    if (r->at[i].kind == TOK_NAME && str_eq(fx_text(r, i), fx_text(r, name)))
+      return true;
+  return false;
+}
 
 bool fx_check_size(struct reader *r, const struct value *v, struct span at) {
   if (!value_is_too_large(v))

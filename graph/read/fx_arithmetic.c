@@ -84,8 +84,8 @@ static bool apply_to_both(struct reader *r, struct span at, enum operator_id op,
   return as_real(r, at, t, &args[0]) && as_real(r, at, t, &args[1]) && apply(r, at, op, args, 2, a);
 }
 
-static bool combine_real(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
-                         struct arg *a) {
+static bool combine_floats(struct reader *r, enum token_kind op, struct span at,
+                           const struct arg *b, struct arg *a) {
   enum operator_id id;
   double x = 0, y = 0;
   bool known = real_of(a, &x) && real_of(b, &y);
@@ -103,6 +103,17 @@ static bool combine_real(struct reader *r, enum token_kind op, struct span at, c
   if (r->in_annotation)
     return unknown_real(a);
   return apply_to_both(r, at, id, b, a);
+}
+
+static bool combine_real(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
+                         struct arg *a) {
+  struct fx_scaled s;
+  bool is_scaled = fx_scale(r, op, a, b, &s);
+  if (!combine_floats(r, op, at, b, a))
+    return false;
+  if (is_scaled)
+    fx_note_scaled(r, s, a);
+  return true;
 }
 
 // ---- operators ----
@@ -193,6 +204,8 @@ bool fx_negate(struct reader *r, struct span at, struct arg *a) {
     return keep(r, expr_muli(r->g->exprs, a->number, -1), at, a);
   if (r->is_poisoned)
     return true;
+  if (fx_is_number(r, a) && r->in_annotation)
+    return unknown_real(a);
   if (fx_is_number(r, a))
     return apply(r, at, OP_NEG, a, 1, a);
   fx_error(r, at, E1008, "`-` of a value that is not a number");
@@ -222,7 +235,8 @@ static bool is_real_function(struct str name) {
 }
 
 bool fx_is_number_function(struct str name) {
-  return is_among(name, whole_functions, COUNT_OF(whole_functions)) || is_real_function(name);
+  return is_among(name, whole_functions, COUNT_OF(whole_functions)) || is_real_function(name) ||
+         fx_is_rounding(name);
 }
 
 static const struct expr *fold(struct reader *r, struct str f, const struct expr *a,
@@ -246,13 +260,29 @@ static const struct expr *fold(struct reader *r, struct str f, const struct expr
 static bool apply_real_function(struct reader *r, struct str f, struct span at, struct arg a,
                                 struct arg *ret) {
   double x;
-  bool is_root = str_ends(f, "sqrt");
+  struct fx_scaled s;
+  bool is_root = str_ends(f, "sqrt"), is_scaled = !is_root && fx_scaled_of(r, &a, &s);
   if (real_of(&a, &x))
     return *ret = ARG_F(is_root ? sqrt(x) : x), true;
   if (!as_real(r, at, DTYPE_F64, &a))
     return false;
   *ret = a;
+  if (is_scaled)
+    fx_note_scaled(r, s, ret);
   return !is_root || apply(r, at, OP_SQRT, &a, 1, ret);
+}
+
+// Of an annotation: only a size times a number is known.
+static bool annotated_real(struct reader *r, struct str f, const struct arg *in, size_t count,
+                           struct arg *ret) {
+  struct fx_scaled s;
+  bool divides = str_ends(f, "TrueDiv") && count == 2;
+  bool is_scaled = divides ? fx_scale(r, TOK_SLASH, &in[0], &in[1], &s)
+                           : str_ends(f, "loat") && count == 1 && fx_scaled_of(r, in, &s);
+  unknown_real(ret);
+  if (is_scaled)
+    fx_note_scaled(r, s, ret);
+  return true;
 }
 
 bool fx_apply_number_function(struct reader *r, struct str f, struct span at, const struct arg *in,
@@ -260,11 +290,16 @@ bool fx_apply_number_function(struct reader *r, struct str f, struct span at, co
   if (r->is_poisoned)
     return *ret = (struct arg){0}, true;
   if (is_real_function(f) && r->in_annotation)
-    return unknown_real(ret);
+    return annotated_real(r, f, in, count, ret);
   if (is_real_function(f) && count == 1 && fx_is_number(r, in) && str_ends(f, "t"))
     return apply_real_function(r, f, at, *in, ret);
   const struct expr *e =
       count && in[0].kind == ARG_INT && !is_real_function(f) ? in[0].number : NULL;
+  if (fx_is_rounding(f) && count == 1 && !(e = fx_rounded(r, f, at, in))) {
+    diag_help(fx_error(r, at, E1008, "`%.*s` of a float that is not known", STR_ARG(f)),
+              "sizes may be computed from floats as a size times a number: `math_trunc(0.5 * n)`");
+    return false;
+  }
   for (size_t i = 1; e && i < count; i++)
     e = in[i].kind == ARG_INT ? fold(r, f, e, in[i].number) : NULL;
   if (!e) {

@@ -177,6 +177,7 @@ enum special {
   SPECIAL_STRIDE,
   SPECIAL_NUMEL,
   SPECIAL_OFFSET,
+  SPECIAL_ITEM,
   SPECIAL_NOTHING
 };
 
@@ -193,6 +194,10 @@ static enum special special_of(struct str name) {
       {"aten._assert_async.msg", SPECIAL_NOTHING}, // assertions are ignored
       {"aten._assert_async.default", SPECIAL_NOTHING},
       {"aten._assert_scalar.default", SPECIAL_NOTHING},
+      {"aten.sym_constrain_range.default", SPECIAL_NOTHING},
+      {"aten.sym_constrain_range_for_size.default", SPECIAL_NOTHING},
+      {"aten.item.default", SPECIAL_ITEM},
+      {"aten._local_scalar_dense.default", SPECIAL_ITEM},
   };
   for (size_t i = 0; i < COUNT_OF(specials); i++)
     if (str_is(name, specials[i].name))
@@ -292,7 +297,13 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   size_t count = 0, parameters = c->custom ? c->custom->count : 0;
   const struct parameter *ps =
       c->custom ? c->custom->parameters : operator_parameters(op, &parameters);
-  if (!bind(r, c, ps, parameters, args, &count))
+  struct value *made = NULL;
+  if (!bind(r, c, ps, parameters, args, &count) ||
+      (!c->custom && !fx_append_at_run_time(r, c->at, op, args, count, &made)))
+    return false;
+  if (made)
+    return *ret = (struct binding){.kind = BOUND_VALUE, .value = made}, true;
+  if (!fx_check_sizes(r, c->at, c->name, ps, args, count))
     return false;
   if (r->g->nodes.len >= GRAPH_MAX_NODES) {
     fx_error(r, c->at, E1009, "more than %d operators", GRAPH_MAX_NODES);
@@ -407,9 +418,11 @@ bool fx_call(struct reader *r, struct binding *ret) {
     if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, c.args, c.count))
       return false;
   }
+  fx_tensor_overload(r, c.name, c.args, c.count, &op);
   if (special == SPECIAL_NOTHING)
     return *ret = (struct binding){.kind = BOUND_NONE}, true;
-  bool ok = special != SPECIAL_NONE    ? ask_tensor(r, &c, special, ret)
+  bool ok = special == SPECIAL_ITEM    ? fx_item(r, c.at, c.count ? c.args[0].value : NULL, ret)
+            : special != SPECIAL_NONE  ? ask_tensor(r, &c, special, ret)
             : writes || op == OP_COPY_ ? append_written(r, &c, op, ret)
                                        : append(r, &c, op, ret);
   ret->span = c.at;

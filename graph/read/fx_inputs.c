@@ -53,7 +53,7 @@ static bool parameter(struct reader *r) {
               "inputs are written as `x: \"f32[2, 3]\"`, sizes as `s0: \"Sym(s0)\"`");
     return false;
   }
-  bool at_run_time = r->level > 0 && fx_at_run_time_number(r), ok = true;
+  bool at_run_time = r->level > 0 && fx_at_run_time_number(r, r->pos), ok = true;
   if (at_run_time) {
     an = (struct annotation){.dtype = DTYPE_I64, .span = fx_span(r, r->pos, r->pos + 1)};
     r->pos++;

@@ -3,6 +3,10 @@
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
 
+#include <ctype.h>
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
 static struct binding *wrong(struct reader *r) {
   struct binding *b = arena_new(r->arena, struct binding);
   b->kind = BOUND_WRONG;
@@ -47,19 +51,44 @@ struct binding *fx_use(struct reader *r, size_t token) {
   return b;
 }
 
+// Is the size in the brackets of a later parameter, so that it is that of a tensor?
+static bool is_of_tensor(const struct reader *r, struct str name) {
+  struct str text = r->source->text;
+  bool in_brackets = false;
+  for (size_t i = r->at[r->pos].begin; i > 0 && i + name.len < text.len; i++) {
+    char c = text.ptr[i];
+    if (c == '[' || c == '"' || c == ']')
+      in_brackets = c == '[' || (c == ']' && text.ptr[i + 1] == '[');
+    else if (c == ')' && text.ptr[i + 1] == ':')
+      return false;
+    else if (in_brackets && !is_word(text.ptr[i - 1]) && !is_word(text.ptr[i + name.len]) &&
+             memcmp(text.ptr + i, name.ptr, name.len) == 0)
+      return true;
+  }
+  return false;
+}
+
+// Sizes of tensors are at least 1 where the text has no range; other integers may be 0.
+static struct size_range range_of(const struct reader *r, struct str name) {
+  const struct size_range *known = map_get(&r->ranges, name);
+  if (known)
+    return *known;
+  return (struct size_range){r->in_size && !is_of_tensor(r, name) ? 0 : 1, GRAPH_MAX_SIZE};
+}
+
 const struct expr *fx_symbol(struct reader *r, struct str name, struct span at) {
   const struct expr *e = map_get(&r->symbols, name);
   if (e)
     return e;
   if (!r->may_add_symbols) {
     diag_help(fx_error(r, at, E1006, "no input has the size `%.*s`", STR_ARG(name)),
-              "sizes that depend on the contents of tensors are not supported");
+              "sizes that depend on the contents of tensors are not supported: use the largest "
+              "size and a mask (`torch.where`), or pass the number to the model as an integer");
     return NULL;
   }
   const char *copy = arena_strndup(r->arena, name.ptr, name.len);
-  const struct size_range *range = map_get(&r->ranges, name), any = {1, GRAPH_MAX_SIZE};
-  range = range ? range : &any;
-  e = graph_size(r->g, copy, range->lo, range->hi);
+  struct size_range range = range_of(r, name);
+  e = graph_size(r->g, copy, range.lo, range.hi);
   map_put(r->arena, &r->symbols, name, (void *)(uintptr_t)e);
   return e;
 }

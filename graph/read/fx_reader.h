@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "graph/ir/graph_operators.h"
+#include "graph/read/fx.h"
 #include "lang/syntax/lexer.h"
 
 #define FX_MAX_DEPTH 256        // nesting of an expression, including the names it uses
@@ -77,24 +78,28 @@ struct reader {
   size_t ranges_end;  // the token after the last of them; 0: none
   struct map written; // by address of an input: 1 + its index in the mutations
   struct map reals;   // floats computed from sizes, by address of the tensor
+  struct map scaled;  // those that are a size times a number: struct fx_scaled
   VEC(struct unknown_operator) unknown;
   VEC(struct fx_view) views; // by value id
   struct map latest;   // by address of a value that is no view and was written to: its present one
   struct map versions; // by address of a view of such a one: struct view_version (fx_write.c)
   struct value *variable; // the value of the last name that was read, before any write
   VEC(struct token) annotation_tokens;
-  struct map classes;    // subgraphs of this one, by name: the token of the name
-  struct map subgraphs;  // those read so far, by address of that token
-  size_t body_end;       // the token behind the function
-  unsigned level;        // of the graph: 0 is the outermost
-  unsigned depth;        // of nested expressions
-  uint32_t number_depth; // nested divisions in the current statement
-  bool in_annotation;    // names are those of sizes
-  bool is_return;        // the statement is the `return`
-  bool is_target;        // the value is written to: an input means itself, not its current value
-  bool may_add_symbols;  // sizes of inputs may be new symbols, those of results may not
-  bool is_poisoned;      // the statement uses a BOUND_WRONG name
-  bool failed;           // the statement has an error
+  struct map classes;          // subgraphs of this one, by name: the token of the name
+  struct map subgraphs;        // those read so far, by address of that token
+  size_t body_end;             // the token behind the function
+  unsigned level;              // of the graph: 0 is the outermost
+  unsigned depth;              // of nested expressions
+  uint32_t number_depth;       // nested divisions in the current statement
+  graph_likely_fn take_likely; // NULL: none
+  void *user;
+  bool in_annotation;   // names are those of sizes
+  bool in_size;         // within Sym(..)
+  bool is_return;       // the statement is the `return`
+  bool is_target;       // the value is written to: an input means itself, not its current value
+  bool may_add_symbols; // sizes of inputs may be new symbols, those of results may not
+  bool is_poisoned;     // the statement uses a BOUND_WRONG name
+  bool failed;          // the statement has an error
 };
 
 // ---- tokens ----
@@ -169,9 +174,38 @@ bool fx_is_real(const struct reader *r, const struct value *v);
 bool fx_compare(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
                 struct arg *a);
 
+// ---- floats that are a size times a number (graph/read/fx_scaled.c) ----
+struct fx_scaled {
+  double by;
+  const struct expr *of;
+};
+// Of a symbolic integer, or of a float that is noted.
+bool fx_scaled_of(const struct reader *r, const struct arg *a, struct fx_scaled *ret);
+// Of `a * b` or `a / b`, where one of them is a number.
+bool fx_scale(const struct reader *r, enum token_kind op, const struct arg *a, const struct arg *b,
+              struct fx_scaled *ret);
+// The float *a is such a one; in annotations it becomes a value that only carries the note.
+void fx_note_scaled(struct reader *r, struct fx_scaled s, struct arg *a);
+bool fx_is_rounding(struct str name);
+// The whole number that the function gives; NULL if it is not known as a size.
+const struct expr *fx_rounded(struct reader *r, struct str name, struct span at,
+                              const struct arg *a);
+
 // ---- numbers at run time (graph/read/fx_run_time.c) ----
 // Is the token an annotation such as "Sym(u4 + 1)" with a size that no input determines?
-bool fx_at_run_time_number(const struct reader *r);
+bool fx_at_run_time_number(const struct reader *r, size_t token);
+// The element of a tensor of one element, as a number.
+bool fx_item(struct reader *r, struct span at, struct value *x, struct binding *ret);
+// Such a number is a tensor: "aten.mul.Scalar" is "aten.mul.Tensor".
+void fx_tensor_overload(struct reader *r, struct str name, const struct arg *args, size_t count,
+                        enum operator_id *op);
+// E1008 if an integer argument is such a number.
+bool fx_check_sizes(struct reader *r, struct span at, struct str name, const struct parameter *ps,
+                    const struct arg *args, size_t count);
+// Operators that take such a number where their row has a plain one: *ret is the result, NULL for
+// others.
+bool fx_append_at_run_time(struct reader *r, struct span at, enum operator_id op, struct arg *args,
+                           size_t count, struct value **ret);
 // The tensor is a number in the text.
 void fx_note_real(struct reader *r, struct value *v);
 // A number as a boolean tensor of rank 0; a tensor stays.
@@ -183,8 +217,15 @@ void fx_gather_operands(struct reader *r, enum operator_id op, struct arg *args,
 bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_count);
 
 // ---- annotations (graph/read/fx_annotation.c) ----
+// Is the string at the token that of a tensor, not of a tuple or a size?
+bool fx_is_tensor_annotation(const struct reader *r, size_t token);
 // At a string, or at the unquoted annotation.
 bool fx_annotation(struct reader *r, struct annotation *ret);
+// The annotation at another token.
+bool fx_annotation_at(struct reader *r, size_t token, struct annotation *ret);
+// Nothing uses the name that the statement defines: `x = ...;  y = x = None`. The annotation of
+// such a result does not count: sizes of an embedding bag depend on the device.
+bool fx_is_dropped(const struct reader *r, size_t name);
 // Compares with the result of the operator's rule (E1006), then adopts the annotated strides.
 bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
                  struct span made_at);

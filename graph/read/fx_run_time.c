@@ -5,17 +5,18 @@
 
 #include <ctype.h>
 
-// "u4", which no input determines.
+// "u4", which no input determines; "zuf4", a float.
 static bool is_unknown(const struct reader *r, struct str name) {
-  bool is_unbacked = name.len > 1 && name.ptr[0] == 'u';
-  for (size_t i = 1; is_unbacked && i < name.len; i++)
+  size_t letters = str_starts(name, "zuf") ? 3 : 1;
+  bool is_unbacked = name.len > letters && (letters > 1 || name.ptr[0] == 'u');
+  for (size_t i = letters; is_unbacked && i < name.len; i++)
     is_unbacked = isdigit((unsigned char)name.ptr[i]);
   return is_unbacked && !map_get(&r->symbols, name);
 }
 
-bool fx_at_run_time_number(const struct reader *r) {
-  struct str text = fx_text(r, r->pos);
-  if (fx_peek(r) != TOK_STRING || !memchr(text.ptr, '(', text.len) ||
+bool fx_at_run_time_number(const struct reader *r, size_t token) {
+  struct str text = fx_text(r, token);
+  if (r->at[token].kind != TOK_STRING || !memchr(text.ptr, '(', text.len) ||
       !str_starts((struct str){text.ptr + 1, text.len - 1}, "Sym("))
     return false;
   for (size_t i = 5; i < text.len; i++) {
@@ -26,6 +27,105 @@ bool fx_at_run_time_number(const struct reader *r) {
       return true;
   }
   return false;
+}
+
+// ---- numbers taken from tensors ----
+
+bool fx_item(struct reader *r, struct span at, struct value *x, struct binding *ret) {
+  int64_t numel;
+  if (!x || (expr_is_const(value_numel(r->g->exprs, x), &numel) && numel != 1)) {
+    fx_error(r, at, E1004, "a number is taken from a tensor of one element");
+    return false;
+  }
+  enum dtype t = dtype_is_float(x->dtype) ? DTYPE_F64 : DTYPE_I64;
+  const struct arg shape[] = {ARG_V(x), arg_exprs(r->g, 0, NULL)};
+  struct value *v = graph_apply(r->g, OP_RESHAPE, shape, COUNT_OF(shape), at);
+  const struct arg convert[] = {ARG_V(v), ARG_D(t)};
+  if (v && v->dtype != t)
+    v = graph_apply(r->g, OP_CONVERT_ELEMENT_TYPE, convert, COUNT_OF(convert), at);
+  if (!v)
+    return r->failed = true, false;
+  fx_note_real(r, v);
+  *ret = (struct binding){.kind = BOUND_VALUE, .value = v};
+  return true;
+}
+
+static bool is_at_run_time(const struct reader *r, const struct arg *a) {
+  if (a->kind == ARG_VALUE)
+    return fx_is_real(r, a->value);
+  for (size_t i = 0; a->kind == ARG_LIST && i < a->list.count; i++)
+    if (is_at_run_time(r, &a->list.at[i]))
+      return true;
+  return false;
+}
+
+void fx_tensor_overload(struct reader *r, struct str name, const struct arg *args, size_t count,
+                        enum operator_id *op) {
+  bool is_real = false;
+  for (size_t i = 1; i < count; i++)
+    is_real |= is_at_run_time(r, &args[i]);
+  if (!is_real || !str_ends(name, "Scalar"))
+    return;
+  name.len -= strlen("Scalar");
+  operator_find(str_from(arena_printf(r->arena, "%.*sTensor", STR_ARG(name))), op);
+}
+
+bool fx_check_sizes(struct reader *r, struct span at, struct str name, const struct parameter *ps,
+                    const struct arg *args, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (ps[i].type == 'i' && is_at_run_time(r, &args[i])) {
+      diag_help(fx_error(r, at, E1008, "`%.*s` of `%.*s` depends on the contents of a tensor",
+                         STR_ARG(ps[i].name), STR_ARG(name)),
+                "sizes and positions are known before a run: pass the number to the model as an "
+                "integer, or use the largest size and a mask (`torch.where`)");
+      return false;
+    }
+  return true;
+}
+
+// `full` and its relatives with such a number: zeros, and the number added.
+static bool fill(struct reader *r, struct span at, enum operator_id op, struct arg *args,
+                 size_t count, unsigned which, struct value **ret) {
+  struct value *number = args[which].value;
+  args[which] = arg_int(r->g, 0);
+  struct value *zeros = graph_apply(r->g, op, args, count, at);
+  if (!zeros)
+    return r->failed = true, false;
+  const struct arg convert[] = {ARG_V(number), ARG_D(zeros->dtype)};
+  number = graph_apply(r->g, OP_CONVERT_ELEMENT_TYPE, convert, COUNT_OF(convert), at);
+  const struct arg both[] = {ARG_V(zeros), ARG_V(number)};
+  enum operator_id join = zeros->dtype == DTYPE_I1 ? OP_LOGICAL_OR : OP_ADD_TENSOR;
+  *ret = number ? graph_apply(r->g, join, both, COUNT_OF(both), at) : NULL;
+  return *ret || (r->failed = true, false);
+}
+
+// x[number] along a dimension
+static bool select_at(struct reader *r, struct span at, const struct arg *args,
+                      struct value **ret) {
+  struct value *list[GRAPH_MAX_RANK] = {NULL}, *x = args[0].value;
+  int64_t dim;
+  if (args[1].kind != ARG_INT || !expr_is_const(args[1].number, &dim) || dim < -(int64_t)x->rank ||
+      dim >= (int64_t)x->rank) {
+    fx_error(r, at, E1004, "there is no such dimension in a tensor of %u dimensions", x->rank);
+    return false;
+  }
+  dim += dim < 0 ? x->rank : 0;
+  list[dim] = args[2].value;
+  const struct arg index[] = {args[0], arg_values(r->g, (size_t)dim + 1, list)};
+  *ret = graph_apply(r->g, OP_INDEX, index, COUNT_OF(index), at);
+  return *ret || (r->failed = true, false);
+}
+
+bool fx_append_at_run_time(struct reader *r, struct span at, enum operator_id op, struct arg *args,
+                           size_t count, struct value **ret) {
+  unsigned which = op == OP_FULL || op == OP_FULL_LIKE ? 1 : op == OP_NEW_FULL ? 2 : 0;
+  bool fills = which > 0 || op == OP_SCALAR_TENSOR;
+  *ret = NULL;
+  if (fills && which < count && is_at_run_time(r, &args[which]))
+    return fill(r, at, op, args, count, which, ret);
+  if (op == OP_SELECT && count == 3 && is_at_run_time(r, &args[2]) && args[0].kind == ARG_VALUE)
+    return select_at(r, at, args, ret);
+  return true;
 }
 
 void fx_note_real(struct reader *r, struct value *v) { ptrmap_put(r->arena, &r->reals, v, v); }

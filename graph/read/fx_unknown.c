@@ -23,10 +23,9 @@ static int by_uses(const void *a, const void *b) {
 
 // Operators that cannot be supported, and why.
 static const char *refusal(struct str name) {
-  static const char *const sized[] = {"aten.nonzero.",       "aten.masked_select.",
-                                      "aten._unique",        "aten.unique",
-                                      "aten.bincount.",      "aten.item.",
-                                      "aten._local_scalar_", "aten.repeat_interleave.Tensor"};
+  static const char *const sized[] = {"aten.nonzero.",  "aten.masked_select.",
+                                      "aten._unique",   "aten.unique",
+                                      "aten.bincount.", "aten.repeat_interleave.Tensor"};
   static const char *const algebra[] = {
       "aten.linalg_",   "aten._linalg_", "aten.cholesky",    "aten.inverse.",
       "aten.pinverse.", "aten.det.",     "aten.logdet.",     "aten.slogdet.",
@@ -39,7 +38,9 @@ static const char *refusal(struct str name) {
            "group, and multiply by `mm`; fusion reads the packed bytes in the product";
   for (size_t i = 0; i < COUNT_OF(sized); i++)
     if (str_starts(name, sized[i]))
-      return "its result depends on the contents of a tensor, by its size or as a number";
+      return "the size of its result depends on the contents of a tensor: use the largest size and "
+             "a mask (`torch.where`, `nonzero_static`, `scatter_add` into known bins), or compute "
+             "it before the graph";
   for (size_t i = 0; i < COUNT_OF(algebra); i++)
     if (str_starts(name, algebra[i]))
       return "linear algebra of matrices is not compiled: compute it before the graph (LAPACK, "

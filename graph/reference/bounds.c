@@ -34,8 +34,8 @@ static struct tensor **noisy_inputs(const struct graph *g, const struct noise *n
     }
     memcpy(ret[i]->at, t->at, (size_t)t->numel * sizeof *t->at);
     if (dtype_is_float(t->dtype))
-      noise_add(noise, ret[i], g->inputs.at[i]->id,
-                noise_of(t->dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32, false));
+      noise_add_equal(noise, ret[i],
+                      noise_of(t->dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32, false));
   }
   return ret;
 }

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 // ---- magnitude ----
 
@@ -43,6 +44,16 @@ void noise_add(const struct noise *noise, struct tensor *t, uint32_t which, doub
     double v = t->at[i].real;
     if (isfinite(v) && !is_small_integer(v))
       t->at[i].real = v * (1 + direction(noise, which, i) * relative);
+  }
+}
+
+void noise_add_equal(const struct noise *noise, struct tensor *t, double relative) {
+  for (int64_t i = 0; i < t->numel; i++) {
+    double v = t->at[i].real;
+    int64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    if (isfinite(v) && !is_small_integer(v))
+      t->at[i].real = v * (1 + direction(noise, 0, bits) * relative);
   }
 }
 

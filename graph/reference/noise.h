@@ -23,6 +23,9 @@ double noise_of(enum dtype t, bool is_coarse);
 // Adds noise to floats. `which` selects the random stream of a tensor. Zeros and small integers are
 // exact.
 void noise_add(const struct noise *noise, struct tensor *t, uint32_t which, double relative);
+// The same, but equal elements stay equal, also of different tensors: a graph may compare an input
+// with its saved maximum.
+void noise_add_equal(const struct noise *noise, struct tensor *t, double relative);
 
 // The error of a node's sums of products, which may be large relative to a small result: `relative`
 // times the sum of absolute values. `sizes` is the node's result for the absolute values of its

@@ -44,24 +44,32 @@ tile_status program_handle_load(tile_program *p, struct graph *g, tile_device *d
   return program_load(p->program, device, &p->loaded);
 }
 
-static tile_status take_likely(struct graph *g, const tile_likely_size *at, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (!at[i].name)
-      return null_argument("tile_program_from_text_likely", "likely[].name");
-    else if (!graph_set_likely_size(g, at[i].name, at[i].size))
-      return status_set(TILE_INVALID_ARGUMENT, "the graph has no size `%s` that may be %" PRId64,
-                        at[i].name, at[i].size);
-  return TILE_OK;
+struct likely_list {
+  const tile_likely_size *at;
+  size_t count;
+  tile_status status;
+};
+
+static bool take_likely(struct graph *g, void *user) {
+  struct likely_list *l = user;
+  for (size_t i = 0; i < l->count && l->status == TILE_OK; i++)
+    if (!l->at[i].name)
+      l->status = null_argument("tile_program_from_text_likely", "likely[].name");
+    else if (!graph_set_likely_size(g, l->at[i].name, l->at[i].size))
+      l->status =
+          status_set(TILE_INVALID_ARGUMENT, "the graph has no size `%s` that may be %" PRId64,
+                     l->at[i].name, l->at[i].size);
+  return l->status == TILE_OK;
 }
 
 static tile_status read_and_load(tile_program *p, tile_device *device, struct source *source,
                                  const tile_likely_size *likely, size_t likely_count) {
   struct diag_engine *diag = diag_engine_create(p->arena);
-  struct graph *g = graph_read_fx(p->arena, diag, source);
-  if (!g)
-    return jit_diag_failure(diag, false);
-  tile_status s = take_likely(g, likely, likely_count);
-  return s == TILE_OK ? program_handle_load(p, g, device) : s;
+  struct likely_list list = {likely, likely_count, TILE_OK};
+  struct graph *g = graph_read_fx_likely(p->arena, diag, source, take_likely, &list);
+  if (list.status != TILE_OK)
+    return list.status;
+  return g ? program_handle_load(p, g, device) : jit_diag_failure(diag, false);
 }
 
 tile_status tile_program_from_text(tile_device *device, const char *file_name, const char *text,
@@ -219,6 +227,17 @@ tile_status tile_program_record(tile_program *p, tile_stream *stream, uint64_t s
     s = program_record(p->loaded, stream, seed, v.at, v.at + v.input_count, ret_replay);
   tensor_views_finish(&v);
   return s;
+}
+
+tile_status tile_program_set_size(tile_program *p, const char *name, int64_t size) {
+  if (!p || !name)
+    return null_argument("tile_program_set_size", p ? "name" : "program");
+  if (graph_give_size(p->program->graph, name, size))
+    return TILE_OK;
+  return status_set(TILE_INVALID_ARGUMENT,
+                    "the graph has no size `%s` that may be %" PRId64
+                    " and that the inputs leave open",
+                    name, size);
 }
 
 tile_status tile_program_set_pdl(tile_program *p, int on) {

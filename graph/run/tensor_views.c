@@ -4,6 +4,7 @@
 #include "graph/run/tensor_views.h"
 
 #include "base/memory.h"
+#include "graph/ir/sizes.h"
 #include "graph/run/run.h"
 #include "runtime/runtime_internal.h"
 
@@ -87,21 +88,30 @@ static bool evaluate(const struct graph *g, const struct expr *e, const int64_t 
 
 tile_status tensor_views_sizes(const struct graph *g, const struct tensor_view *inputs,
                                int64_t *ret) {
-  if (g->unknown_size)
-    return status_set(
-        TILE_INVALID_ARGUMENT,
-        "the size `%s` cannot be determined from the inputs: no extent or stride is this "
-        "size, or linear in it",
-        g->unknown_size->symbol->name);
   for (size_t i = 0; i < g->symbols.len; i++)
     ret[i] = 0;
+  for (size_t i = 0; i < g->given_sizes.len; i++) {
+    const struct given_size *given = &g->given_sizes.at[i];
+    if (!given->is_given)
+      return status_set(TILE_INVALID_ARGUMENT,
+                        "no extent or stride of an input determines the size `%s`: give it, by "
+                        "`tile_program_set_size`",
+                        g->symbols.at[given->symbol]->symbol->name);
+    ret[given->symbol] = given->value;
+  }
   for (size_t i = 0; i < g->size_sources.len; i++) {
     const struct size_source *s = &g->size_sources.at[i];
     const struct tensor_view *t = &inputs[s->input];
     const int64_t *from = s->is_stride ? t->strides : t->shape;
     int64_t coefficient, rest;
-    if (s->dim < inputs[s->input].rank && evaluate(g, s->coefficient, ret, &coefficient) &&
-        evaluate(g, s->rest, ret, &rest) && coefficient > 0)
+    if (s->dim >= t->rank)
+      continue;
+    const struct value *v = g->inputs.at[s->input];
+    if (!s->coefficient)
+      ret[s->symbol] = size_solve(s->is_stride ? v->strides[s->dim] : v->shape[s->dim],
+                                  g->symbols.len, g->symbols.at, ret, s->symbol, from[s->dim]);
+    else if (evaluate(g, s->coefficient, ret, &coefficient) && evaluate(g, s->rest, ret, &rest) &&
+             coefficient > 0)
       ret[s->symbol] = (from[s->dim] - rest) / coefficient;
   }
   return TILE_OK;

@@ -94,6 +94,10 @@ TILE_API tile_status tile_program_get_properties(const tile_program *program,
 TILE_API tile_status tile_program_run(tile_program *program, tile_stream *stream, uint64_t seed,
                                       const tile_tensor *inputs, size_t input_count,
                                       const tile_tensor *outputs, size_t output_count);
+/* Sets a size that no extent or stride of an input determines, such as an integer argument of the
+ * model, for later runs and recordings. TILE_INVALID_ARGUMENT: the graph has no such size of that
+ * name, or its range excludes the value. */
+TILE_API tile_status tile_program_set_size(tile_program *program, const char *name, int64_t size);
 /* Records such a run for tile_replay_run, with these addresses, sizes and this seed: a CUDA graph
  * on a GPU. `stream` must not be the default stream; the program must outlive the recording. */
 TILE_API tile_status tile_program_record(tile_program *program, tile_stream *stream, uint64_t seed,

@@ -3,7 +3,7 @@
 
 usage: check_graphs.py TILEC [NAME...] [--forms exported,...] [--keep FOLDER] [--check] [--list] [--store FOLDER]
 
-Needs torch, and for some models timm, torchvision and transformers. Each model of graph_models.py is printed in several forms:
+Needs torch, and for some models timm, torchvision and transformers. Each model of graph_models.py and models_*.py is printed in several forms:
   exported    torch.export.export with a plain Dim, as print(exported_program) shows it
   decomposed  the same with strict=True, after run_decompositions()
   automatic   with Dim.AUTO, after run_decompositions()
@@ -22,6 +22,9 @@ import warnings
 
 import numpy
 import torch
+import models_attention  # noqa: F401 (they add to MODELS)
+import models_losses  # noqa: F401
+import models_vision  # noqa: F401
 from graph_models import MODELS
 
 FORMS = ("exported", "decomposed", "automatic", "captured", "trained")
@@ -34,7 +37,8 @@ ALLOWED = {torch.float32: 1.0, torch.float16: 20.0, torch.bfloat16: 100.0, torch
 STORED = (("unet_sides", "decomposed", 0), ("windows_sides", "captured", 0), ("lstm_loop", "captured", 0), ("graph_net", "decomposed", 0),
           ("speech", "captured", 0), ("static_cache", "exported", 0), ("state_space", "trained", 1), ("experts", "captured", 0),
           ("pools_sides", "captured", 0), ("boxes", "exported", 0), ("ragged", "captured", 0), ("long_convolution", "captured", 0),
-          ("spectrogram", "exported", 0), ("running", "decomposed", 0), ("patches", "captured", 0))
+          ("spectrogram", "exported", 0), ("running", "decomposed", 0), ("patches", "captured", 0), ("halves", "captured", 0), ("item", "exported", 0),
+          ("grid_attention", "trained", 1), ("positions_bicubic", "captured", 0))
 
 
 class Graph:
@@ -176,9 +180,14 @@ def outputs_of(text):
     return [n if n and n != "None" else None for n in (part.strip() for part in line.split(","))]
 
 
+def as_pairs(value):
+    """Complex tensors are pairs of real ones."""
+    return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
+
+
 def save(folder, name, value):
     path = os.path.join(folder, name + ".npy")
-    value = value.detach().contiguous()
+    value = as_pairs(value.detach()).contiguous()
     value = value.view(torch.uint16) if value.dtype in NUMPY_LACKS else value
     numpy.save(path, value.numpy())
     return path
@@ -191,7 +200,7 @@ def size_as_arg(text, name, value):
 
 
 def difference(got, want, tolerance):
-    want = want.detach()
+    want = as_pairs(want.detach())
     got = torch.from_numpy(got)
     if want.dtype in NUMPY_LACKS:
         got = got.view(want.dtype)

@@ -234,11 +234,37 @@ START_TEST(capture) {
 }
 END_TEST
 
+// An input that equals elements of another, as a saved maximum does, equals them with noise too:
+// the gradient of a maximum is not 0 / 0.
+START_TEST(equal_inputs) {
+  struct fixture f = {.a = arena_create()};
+  f.g = graph_fixture_in(f.a, "saved.py",
+                         STR("def forward(self, x: \"f32[64, 3]\", m: \"f32[64, 1]\"):\n"
+                             "    eq = torch.ops.aten.eq.Tensor(x, m)\n"
+                             "    n = torch.ops.aten.sum.dim_IntList(eq, [1], True)\n"
+                             "    d = torch.ops.aten.div.Tensor(eq, n)\n"
+                             "    y = torch.ops.aten.mul.Tensor(d, x)\n    return (y,)\n"));
+  f.in = arena_array(f.a, struct tensor *, 3);
+  ck_assert(graph_make_inputs(f.g, NULL, 3, f.in));
+  for (int64_t i = 0; i < 64; i++)
+    f.in[1]->at[i] = f.in[0]->at[3 * i + 1];
+  f.b = bounds_create(f.g, 1, NULL, f.in);
+  ck_assert_ptr_nonnull(f.b);
+  struct tensor *got = rounded(f.b->want[0]);
+  for (int64_t i = 0; i < got->numel; i++)
+    got->at[i].real *= 1 + 4e-6; // less than rounding may make of it, more than 4 units
+  ck_assert_int_eq(bounds_judge(f.b, 0, got, &strict).wrong, 0);
+  tensor_destroy(got);
+  finish(&f);
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("bounds");
   TCase *t = tcase_create("bounds");
   tcase_set_timeout(t, 120);
   tcase_add_loop_test(t, small_element_is_seen, 0, sizeof texts / sizeof texts[0]);
+  tcase_add_test(t, equal_inputs);
   tcase_add_test(t, terms_that_cancel);
   tcase_add_test(t, zeros_are_a_class);
   tcase_add_test(t, few_elements);

@@ -147,8 +147,11 @@ START_TEST(symbols_that_nothing_tells) {
   const int64_t in = 6, out = 3, one = 1;
   struct tensor_view input = {x, DTYPE_F32, 1, &in, &one}, output = {z, DTYPE_F32, 1, &out, &one};
   ck_assert_int_eq(program_run(loaded, NULL, 0, &input, &output), TILE_INVALID_ARGUMENT);
-  ck_assert_msg(strstr(tile_error_message(), "the size `s0` cannot be determined") != NULL, "%s",
+  ck_assert_msg(strstr(tile_error_message(), "determines the size `s0`") != NULL, "%s",
                 tile_error_message());
+  ck_assert(graph_give_size(p->graph, "s0", 2) &&
+            !graph_give_size(p->graph, "s1", 3)); // it follows
+  ck_assert_int_eq(program_run(loaded, NULL, 0, &input, &output), TILE_OK);
   program_unload(loaded);
   tile_device_close(device);
   arena_destroy(a);
@@ -345,6 +348,42 @@ START_TEST(likely_sizes_are_the_graphs) {
 }
 END_TEST
 
+// x + n, where no input has the size n.
+START_TEST(a_size_that_is_given) {
+  static const char text[] = "class G(torch.nn.Module):\n"
+                             "    def forward(self, n: \"Sym(s5)\", x: \"f32[s0][1]cpu\"):\n"
+                             "        y = torch.ops.aten.add.Tensor(x, n)\n        return (y,)\n";
+  tile_device *device = NULL;
+  tile_program *p = NULL;
+  float in[] = {1, 2, 3}, out[3] = {0};
+  const int64_t shape[] = {3};
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
+  ck_assert_int_eq(tile_program_from_text(device, "g.py", text, strlen(text), &p), TILE_OK);
+  void *memory[2];
+  for (int i = 0; i < 2; i++)
+    ck_assert_int_eq(tile_malloc(device, sizeof in, &memory[i]), TILE_OK);
+  ck_assert_int_eq(tile_copy_to_device(device, NULL, memory[0], in, sizeof in), TILE_OK);
+  const tile_tensor x = {memory[0], TILE_F32, 1, shape, NULL},
+                    y = {memory[1], TILE_F32, 1, shape, NULL};
+  ck_assert_int_eq(tile_program_run(p, NULL, 0, &x, 1, &y, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_msg(strstr(tile_error_message(), "determines the size `s5`") != NULL, "%s",
+                tile_error_message());
+  ck_assert_int_eq(tile_program_set_size(p, "s5", -1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_program_set_size(p, "s0", 3), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_program_set_size(p, NULL, 3), TILE_INVALID_ARGUMENT);
+  for (int n = 0; n < 3; n += 2) {
+    ck_assert_int_eq(tile_program_set_size(p, "s5", n), TILE_OK);
+    ck_assert_int_eq(tile_program_run(p, NULL, 0, &x, 1, &y, 1), TILE_OK);
+    ck_assert_int_eq(tile_copy_to_host(device, NULL, out, memory[1], sizeof out), TILE_OK);
+    ck_assert_double_eq((double)out[2], 3 + n);
+  }
+  tile_free(device, memory[0]);
+  tile_free(device, memory[1]);
+  tile_program_close(p);
+  tile_device_close(device);
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("emit symbols");
   TCase *c = tcase_create("on the cpu");
@@ -361,6 +400,7 @@ int main(void) {
   tcase_add_test(c, choices_are_for_likely_sizes);
   tcase_add_test(c, blocks_of_maps_do_not_shrink);
   tcase_add_test(c, likely_sizes_are_the_graphs);
+  tcase_add_test(c, a_size_that_is_given);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
   srunner_run_all(r, CK_ENV);

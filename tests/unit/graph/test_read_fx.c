@@ -77,6 +77,13 @@ END_TEST
   "class <lambda>(torch.nn.Module):\n    def forward(self, " parameters "):\n        " __VA_ARGS__ \
   "\n"
 
+static void refused(const char *text, const char *says) {
+  struct graph_fixture f = graph_fixture_read("g.py", str_from(text));
+  ck_assert_msg(!f.graph && strstr(diag_first_error(f.diag), says), "%s",
+                f.graph ? "it was read" : diag_first_error(f.diag));
+  graph_fixture_end(&f);
+}
+
 static struct graph_fixture good(const char *text) {
   struct graph_fixture r = graph_fixture_read("graph.py", str_from(text));
   must(&r);
@@ -292,15 +299,150 @@ START_TEST(sizes_of_strides) {
   struct graph_fixture r = good("def forward(self, n: \"Sym(s2)\", x: \"f32[s0, s1][s2, 1]\"):\n"
                                 "    y = torch.ops.aten.neg.default(x)\n    return (y,)\n");
   graph_find_sizes(r.graph);
-  ck_assert_ptr_null(r.graph->unknown_size);
+  ck_assert_uint_eq(r.graph->given_sizes.len, 0);
   ck_assert_uint_eq(r.graph->size_sources.len, 3);
   ck_assert(r.graph->size_sources.at[2].is_stride && r.graph->size_sources.at[2].dim == 0);
   graph_fixture_end(&r);
   r = good("def forward(self, n: \"Sym(s2)\", x: \"f32[s0]\"):\n"
            "    y = torch.ops.aten.slice.Tensor(x, 0, n)\n    return (y,)\n");
   graph_find_sizes(r.graph);
-  ck_assert_ptr_nonnull(r.graph->unknown_size);
+  ck_assert_uint_eq(r.graph->given_sizes.len, 1);
+  ck_assert(!graph_give_size(r.graph, "s0", 4) && graph_give_size(r.graph, "s2", 4));
   graph_fixture_end(&r);
+}
+END_TEST
+
+// Integers that are no size of a tensor may be 0, sizes of tensors are at least 1.
+START_TEST(ranges_of_integers) {
+  struct graph_fixture r = good("class <lambda>(torch.nn.Module):\n"
+                                "    def forward(self, n: \"Sym(s2)\", m: \"Sym(s0)\", "
+                                "x: \"f32[2*s0][1]cpu\"):\n"
+                                "        y = torch.ops.aten.mul.Tensor(x, n)\n"
+                                "        return (y, m)\n");
+  ck_assert_int_eq(r.graph->symbols.at[0]->lo, 0);
+  ck_assert_int_eq(r.graph->symbols.at[1]->lo, 1);
+  graph_fixture_end(&r);
+}
+END_TEST
+
+// An extent that grows with a size determines it: s0 * s0 + 3 * s0 = 40 gives 5.
+START_TEST(sizes_of_polynomials) {
+  struct graph_fixture r = good("def forward(self, x: \"f32[s0**2 + 3*s0]\"):\n"
+                                "    y = torch.ops.aten.view.default(x, [s0, -1])\n"
+                                "    return (y,)\n");
+  struct graph *g = r.graph;
+  graph_find_sizes(g);
+  ck_assert_uint_eq(g->size_sources.len, 1);
+  ck_assert_ptr_null(g->size_sources.at[0].coefficient);
+  int64_t value = 0;
+  const struct expr *extent = g->inputs.at[0]->shape[0];
+  ck_assert_int_eq(size_solve(extent, 1, g->symbols.at, &value, 0, 40), 5);
+  ck_assert_int_eq(size_solve(extent, 1, g->symbols.at, &value, 0, 41), -1);
+  ck_assert(
+      !size_grows(expr_sub(g->exprs, extent, expr_muli(g->exprs, extent, 2)), g->symbols.at[0]));
+  graph_fixture_end(&r);
+}
+END_TEST
+
+static bool make_likely(struct graph *g, void *user) {
+  (void)user;
+  graph_set_likely_size(g, "s1", 5); // if there is one
+  return graph_set_likely_size(g, "s0", 40);
+}
+
+static struct graph *read_likely(struct graph_fixture *f, const char *text) {
+  f->arena = arena_create();
+  f->diag = diag_engine_create(f->arena);
+  struct graph *g = graph_read_fx_likely(
+      f->arena, f->diag, source_create(f->arena, "g.py", str_from(text)), make_likely, NULL);
+  ck_assert_msg(g != NULL, "%s", diag_first_error(f->diag));
+  return g;
+}
+
+// s0 // 32 is 1 for the likely sizes: it is broadcast, and stays 1. The text says so of a squeeze.
+START_TEST(sizes_that_are_one) {
+  struct graph_fixture f = {0};
+  struct graph *g =
+      read_likely(&f, "def forward(self, x: \"f32[(s0//32), 3]\", y: \"f32[s1, 3]\"):\n"
+                      "    add: \"f32[s1, 3]\" = torch.ops.aten.add.Tensor(x, y)\n"
+                      "    more = torch.ops.aten.mul.Tensor(x, 2)\n    return (add, more)\n");
+  ck_assert(g->outputs.at[0]->shape[0]->kind == EXPR_SYMBOL);
+  ck_assert(expr_is(g->outputs.at[1]->shape[0], 1) && expr_is(g->inputs.at[0]->shape[0], 1));
+  ck_assert_uint_eq(g->requirements.len, 2); // s0 // 32 - 1 >= 0, and 1 - s0 // 32 >= 0
+  graph_fixture_end(&f);
+  g = read_likely(&f, "def forward(self, x: \"f32[(s0//4), 3]\"):\n"
+                      "    y: \"f32[3]\" = torch.ops.aten.squeeze.dim(x, 0)\n"
+                      "    z: \"f32[3]\" = torch.ops.aten.squeeze.default(x)\n"
+                      "    return (y, z)\n");
+  ck_assert_uint_eq(g->outputs.at[0]->rank, 1);
+  ck_assert_uint_eq(g->outputs.at[1]->rank, 1);
+  graph_fixture_end(&f);
+}
+END_TEST
+
+// Two parts of s0 // 2 each, of symbolic size; their number is that of the likely sizes.
+START_TEST(parts_of_symbolic_size) {
+  struct graph_fixture f = {0};
+  struct graph *g = read_likely(&f, "def forward(self, x: \"f32[s0]\"):\n"
+                                    "    split = torch.ops.aten.split.Tensor(x, ((s0 + 1)//2))\n"
+                                    "    a: \"f32[((s0 + 1)//2)]\" = split[0]\n"
+                                    "    b: \"f32[s0 - ((s0 + 1)//2)]\" = split[1]\n"
+                                    "    chunk = torch.ops.aten.chunk.default(x, 4)\n"
+                                    "    c = chunk[3]\n    return (a, b, c)\n");
+  ck_assert_uint_eq(g->nodes.at[0]->result_count, 2);
+  ck_assert_uint_eq(g->nodes.at[1]->result_count, 4);
+  graph_fixture_end(&f);
+}
+END_TEST
+
+// Floats that are a size times a number, rounded: sizes. 0.29 * 100 is 28.999..: no fraction.
+START_TEST(sizes_times_floats) {
+  struct graph_fixture r =
+      good("def forward(self, x: \"f32[s0]\"):\n"
+           "    n: \"Sym(s0)\" = torch.ops.aten.sym_size.int(x, 0)\n"
+           "    mul: \"Sym(2.5*ToFloat(s0))\" = n * 2.5\n"
+           "    t: \"Sym(TruncToInt(2.5*ToFloat(s0)))\" = math_trunc(mul)\n"
+           "    u: \"Sym(CeilToInt(IntTrueDiv(s0, 4)))\" = math_ceil(n / 4)\n"
+           "    v: \"Sym(TruncToInt(0.6*ToFloat(s0)))\" = math_trunc(n * 0.6)\n"
+           "    y: \"f32[TruncToInt(2.5*ToFloat(s0))]\" = torch.ops.aten.full.default([t], 1.0)\n"
+           "    z: \"f32[CeilToInt(IntTrueDiv(s0, 4))]\" = torch.ops.aten.full.default([u], 1.0)\n"
+           "    w = torch.ops.aten.full.default([v], 1.0)\n    return (y, z, w)\n");
+  struct graph *g = r.graph;
+  static const int64_t at_7[] = {17, 2, 4};
+  for (size_t i = 0; i < 3; i++) {
+    int64_t n, seven = 7;
+    ck_assert(expr_eval(g->outputs.at[i]->shape[0], 1, g->symbols.at, &seven, &n));
+    ck_assert_int_eq(n, at_7[i]);
+  }
+  graph_fixture_end(&r);
+  refused("def forward(self, x: \"f32[s0]\"):\n"
+          "    n = torch.ops.aten.sym_size.int(x, 0)\n"
+          "    t = math_trunc(n * 0.29)\n    return (x,)\n",
+          "is not known");
+}
+END_TEST
+
+// Numbers taken from tensors are values, but no sizes.
+START_TEST(items) {
+  struct graph_fixture r =
+      good("def forward(self, x: \"f32[s0, 4]\", n: \"i64[1]\", f: \"f32[]\"):\n"
+           "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
+           "    real: \"Sym(zuf0)\" = torch.ops.aten._local_scalar_dense.default(f)\n"
+           "    less: \"Sym(u0 - 1)\" = item - 1\n"
+           "    a: \"f32[s0, 4]\" = torch.ops.aten.mul.Scalar(x, less)\n"
+           "    b: \"f32[s0, 4]\" = torch.ops.aten.full_like.default(x, real)\n"
+           "    c: \"f32[s0]\" = torch.ops.aten.select.int(x, 1, item)\n"
+           "    d: \"b8[s0, 4]\" = torch.ops.aten.lt.Scalar(x, item)\n"
+           "    return (a, b, c, d)\n");
+  graph_fixture_end(&r);
+  refused("def forward(self, x: \"f32[8]\", n: \"i64[]\"):\n"
+          "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
+          "    y: \"f32[u0]\" = torch.ops.aten.slice.Tensor(x, 0, 0, item)\n    return (y,)\n",
+          "no input has the size `u0`");
+  refused("def forward(self, x: \"f32[8]\", n: \"i64[]\"):\n"
+          "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
+          "    y = torch.ops.aten.slice.Tensor(x, 0, 0, item)\n    return (y,)\n",
+          "depends on the contents");
 }
 END_TEST
 
@@ -647,6 +789,12 @@ int main(void) {
   tcase_add_test(t, wrappings);
   tcase_add_test(t, ranges);
   tcase_add_test(t, sizes_of_strides);
+  tcase_add_test(t, sizes_of_polynomials);
+  tcase_add_test(t, ranges_of_integers);
+  tcase_add_test(t, sizes_that_are_one);
+  tcase_add_test(t, parts_of_symbolic_size);
+  tcase_add_test(t, sizes_times_floats);
+  tcase_add_test(t, items);
   tcase_add_test(t, ranges_of_any_graph);
   tcase_add_loop_test(t, wrong, 0, COUNT_OF(wrongs));
   tcase_add_test(t, unknown_operators);
