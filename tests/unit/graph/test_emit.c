@@ -2,7 +2,7 @@
 // Kernels of maps, rows, columns, scans and scatters: runs programs on the CPU and compares them
 // with the interpreter, with block sizes for the CPU and for a GPU.
 #include "emit_check.h"
-#include "tests/unit/sample.h"
+#include "tests/sample.h"
 
 #include <check.h>
 #include <stdio.h>

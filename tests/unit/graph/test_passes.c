@@ -9,7 +9,7 @@
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
 #include "graph_fixture.h"
-#include "tests/unit/sample.h"
+#include "tests/sample.h"
 
 #include <check.h>
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "emitted.h"
 #include "suites_emit.h"
-#include "tests/unit/sample.h"
+#include "tests/sample.h"
 
 #include <dirent.h>
 

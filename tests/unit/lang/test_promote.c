@@ -3,7 +3,7 @@
 // a second statement of the rules (section 4.3 of the reference) as a table of ranks.
 #include "emitted.h"
 #include "suites_emit.h"
-#include "tests/unit/sample.h"
+#include "tests/sample.h"
 
 static bool is_fp8(enum dtype t) { return t == DTYPE_F8E5 || t == DTYPE_F8E4NV; }
 

@@ -6,7 +6,7 @@
 #include "base/dtype.h"
 #include "ptx_case.h"
 #include "suites.h"
-#include "tests/unit/sample.h"
+#include "tests/sample.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of long loops. Tests run every step of them; where TILE_TEST_EVERY is K, as it is in
 // builds with a sanitizer (tests/meson.build), each K-th.
-#ifndef TILE_TESTS_UNIT_SAMPLE_H
-#define TILE_TESTS_UNIT_SAMPLE_H
+#ifndef TILE_TESTS_SAMPLE_H
+#define TILE_TESTS_SAMPLE_H
 
 #include <stdlib.h>
 
