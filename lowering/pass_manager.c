@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/file.h"
-#include "base/sha256.h"
 #include "lowering/analysis/ring_protocol.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/pass.h"
@@ -91,16 +90,6 @@ static bool parse_only(struct pass_context *p, const char *only, const enum pass
 }
 
 // ---- services around a pass ----
-
-static void digest_module(struct pass_context *p, uint8_t ret[32]) {
-  struct strbuf text = {.arena = p->c->arena};
-  ir_print(mlirModuleGetOperation(p->module), false, &text);
-  struct sha256 h;
-  sha256_init(&h);
-  sha256_update(&h, strbuf_cstr(&text), text.len);
-  sha256_final(&h, ret);
-  strbuf_finish(&text);
-}
 
 static void print_after(struct pass_context *p, const struct pass_options *o,
                         const struct pass *pass, enum pass_result result) {
@@ -201,16 +190,13 @@ static bool run_checked(struct run *r, const struct pass *pass, enum pass_result
     *ret = pass->run(r->p);
     return true;
   }
-  uint8_t before[32], after[32];
-  digest_module(r->p, before);
+  uint64_t before = ir_fingerprint(mlirModuleGetOperation(r->p->module));
   *ret = pass->run(r->p);
-  digest_module(r->p, after);
-  bool same = memcmp(before, after, sizeof(before)) == 0;
   debug_log(DEBUG_PASSES, "%s: %s", pass->flag,
             *ret == PASS_FAILED    ? "failed"
             : *ret == PASS_CHANGED ? "changed"
                                    : "unchanged");
-  if (*ret == PASS_UNCHANGED && !same) {
+  if (*ret == PASS_UNCHANGED && ir_fingerprint(mlirModuleGetOperation(r->p->module)) != before) {
     diag_error(r->p->c->diag, SPAN_NONE, E0990,
                "pass `%s` changed the IR but returned \"unchanged\"", pass->flag);
     return false;

@@ -130,6 +130,10 @@ void op_erase(MlirOperation op); // unlinks and destroys; must have no uses
 void value_replace(MlirValue of, MlirValue with);
 // Erases pure ops under `root` without uses, and ops that only they used.
 void ir_erase_dead(struct ir_context *c, MlirOperation root);
+// A hash of every op, block and region under `root`, by identity, order and contents. Equal as long
+// as nothing under `root` is written, moved or replaced, even by an equal op; another process gives
+// another hash.
+uint64_t ir_fingerprint(MlirOperation root);
 // The first kernel of the module (func.func with the unit attribute tile.kernel).
 MlirOperation module_kernel(struct ir_context *c, MlirModule m);
 // The function that the symbol attribute `name` of `op` refers to (combine, function, callee); null

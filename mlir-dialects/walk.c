@@ -161,3 +161,42 @@ MlirOperation op_function(struct ir_context *c, MlirOperation op, const char *na
   }
   return (MlirOperation){NULL};
 }
+
+static void mix(uint64_t *h, uint64_t v) {
+  *h = (*h ^ v) * 0x9e3779b97f4a7c15;
+  *h ^= *h >> 29;
+}
+
+static void mix_pointer(uint64_t *h, const void *p) { mix(h, (uint64_t)(uintptr_t)p); }
+
+// Types and attributes are unique in their context, so a pointer is a content.
+static void mix_block(uint64_t *h, MlirBlock block) {
+  mix_pointer(h, block.ptr);
+  intptr_t count = mlirBlockGetNumArguments(block);
+  mix(h, (uint64_t)count);
+  for (intptr_t i = 0; i < count; i++)
+    mix_pointer(h, mlirValueGetType(mlirBlockGetArgument(block, i)).ptr);
+}
+
+static bool mix_op(MlirOperation op, void *user) {
+  uint64_t *h = user;
+  mix_pointer(h, op.ptr);
+  mix_pointer(h, mlirOperationGetBlock(op).ptr);
+  mix(h, mlirOperationHashValue(op)); // name, location, attributes, operands, types of results
+  for (intptr_t i = 0, count = mlirOperationGetNumSuccessors(op); i < count; i++)
+    mix_pointer(h, mlirOperationGetSuccessor(op, i).ptr);
+  for (intptr_t i = 0, count = mlirOperationGetNumRegions(op); i < count; i++) {
+    MlirRegion region = mlirOperationGetRegion(op, i);
+    mix_pointer(h, region.ptr);
+    for (MlirBlock b = mlirRegionGetFirstBlock(region); !mlirBlockIsNull(b);
+         b = mlirBlockGetNextInRegion(b))
+      mix_block(h, b);
+  }
+  return true;
+}
+
+uint64_t ir_fingerprint(MlirOperation root) {
+  uint64_t h = 0;
+  ir_walk(root, mix_op, &h);
+  return h;
+}

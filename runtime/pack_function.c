@@ -166,8 +166,7 @@ static bool take_params(const tile_function *f, struct variant *v) {
 
 // The tensor maps of a code.
 static tile_status take_maps(const tile_function *f, struct variant *v, const uint8_t *code) {
-  uint32_t at = pack_u32(code + PACK_CODE_MAPS);
-  if (at == 0)
+  if (pack_u32(code + PACK_CODE_MAPS) == 0)
     return TILE_OK;
   struct json_error error;
   jmp_buf out_of_memory;
@@ -176,7 +175,8 @@ static tile_status take_maps(const tile_function *f, struct variant *v, const ui
   if (!v->arena || setjmp(out_of_memory))
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
   arena_set_oom(v->arena, &out_of_memory);
-  const struct json *maps = json_parse(v->arena, str_from(pack_text(f->pack, at)), &error);
+  struct str text = str_from(pack_text(f->pack, pack_u32(code + PACK_CODE_MAPS)));
+  const struct json *maps = json_parse(v->arena, text, &error);
   bool ok = maps && kernel_maps_read(v->arena, maps, &v->info);
   arena_set_oom(v->arena, NULL);
   return ok ? TILE_OK

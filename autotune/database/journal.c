@@ -4,6 +4,7 @@
 // atomic, and a lock during the write tells whether the previous line was truncated by a crash.
 // Such a line is terminated, does not parse and is skipped.
 #include "autotune/database/database_internal.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 
@@ -314,15 +315,31 @@ void tune_journal_each(struct tune_journal *j, struct arena *a,
 
 struct filling {
   const struct tune_space *space;
+  struct map places; // configurations, by the bytes of their values
   struct tune_trial *trials;
   size_t count;
 };
 
+static struct str bytes_of(const struct tune_space *s, const struct tune_config *c) {
+  return (struct str){(const char *)c->at, s->dim_count * sizeof *c->at};
+}
+
+// As tune_space_find, for many lines.
+static bool find_place(const struct filling *f, struct str spelling, size_t *ret) {
+  struct tune_config wanted;
+  if (!tune_space_parse(f->space, spelling, &wanted))
+    return false;
+  const struct tune_config *c = map_get(&f->places, bytes_of(f->space, &wanted));
+  if (c)
+    *ret = (size_t)(c - f->space->configs);
+  return c != NULL;
+}
+
 static void fill(void *user, const struct tune_line *line) {
   struct filling *f = user;
   size_t config, same = 0;
-  if (!tune_space_find(f->space, line->config, &config) ||
-      (line->trial.outcome == TUNE_SAME_CODE && !tune_space_find(f->space, line->same_as, &same)))
+  if (!find_place(f, line->config, &config) ||
+      (line->trial.outcome == TUNE_SAME_CODE && !find_place(f, line->same_as, &same)))
     return;
   struct tune_trial *t = &f->trials[config];
   f->count += !t->is_resumed;
@@ -333,7 +350,9 @@ static void fill(void *user, const struct tune_line *line) {
 
 size_t tune_journal_read(struct tune_journal *j, struct arena *a, const struct tune_space *s,
                          struct tune_trial *trials) {
-  struct filling f = {s, trials, 0};
+  struct filling f = {.space = s, .trials = trials};
+  for (size_t i = 0; i < s->count; i++)
+    map_put(a, &f.places, bytes_of(s, &s->configs[i]), &s->configs[i]);
   tune_journal_each(j, a, fill, &f);
   return f.count;
 }

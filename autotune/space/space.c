@@ -71,8 +71,9 @@ static bool match_value(const struct tune_dim *d, struct str text, uint16_t *ret
   return found;
 }
 
-static bool parse_config(const struct tune_space *s, struct str text, struct tune_config *ret) {
+bool tune_space_parse(const struct tune_space *s, struct str text, struct tune_config *ret) {
   *ret = (struct tune_config){0};
+  text = str_trim(text);
   for (size_t i = 0; i < s->dim_count; i++) {
     const struct tune_dim *d = &s->dims[i];
     size_t name = strlen(d->name), len = 0;
@@ -92,7 +93,7 @@ static bool parse_config(const struct tune_space *s, struct str text, struct tun
 
 bool tune_space_find(const struct tune_space *s, struct str spelling, size_t *ret) {
   struct tune_config wanted;
-  if (!parse_config(s, str_trim(spelling), &wanted))
+  if (!tune_space_parse(s, spelling, &wanted))
     return false;
   for (size_t i = 0; i < s->count; i++)
     if (memcmp(s->configs[i].at, wanted.at, s->dim_count * sizeof *wanted.at) == 0)

@@ -88,6 +88,8 @@ uint32_t tune_config_ctas(const struct tune_space *s, size_t config);
 enum warp_specialize tune_config_specialize(const struct tune_space *s, size_t config);
 // Appends "BLOCK=128, num_warps=4": the canonical spelling, used in reports and files.
 void tune_config_print(const struct tune_space *s, size_t config, struct strbuf *out);
+// The values that a canonical spelling names; false if a dimension has no such value.
+bool tune_space_parse(const struct tune_space *s, struct str spelling, struct tune_config *ret);
 // Index of a configuration by its canonical spelling; false if it is not in the space.
 bool tune_space_find(const struct tune_space *s, struct str spelling, size_t *ret);
 // Configurations that differ from `config` by one step in one dimension (in two dimensions if

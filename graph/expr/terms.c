@@ -76,6 +76,7 @@ bool product_divide(struct exprs *x, const struct expr *a, const struct expr *b,
     return false;
   const struct expr *const *fa, *const *fb, *in[EXPR_MAX_FACTORS];
   size_t na = expr_factors(&a, &fa), nb = expr_factors(&b, &fb), n = 0, k = 0;
+  in[0] = NULL; // for gcc 12, which at -O1 takes it as read where n is 0
   for (size_t i = 0; i < na; i++)
     if (k < nb && fa[i] == fb[k])
       k++;

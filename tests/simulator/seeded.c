@@ -9,6 +9,7 @@
 #include "jit/jit.h"
 #include "map_faults.h"
 #include "ring_faults.h"
+#include "tests/sample.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -272,9 +273,10 @@ static const char *launch(struct problem *p, tile_device *device, const struct k
 }
 
 // ---- the test ----
+// `seen`: faults, run or not.
 
 struct counter {
-  unsigned cases, failed;
+  unsigned cases, failed, seen;
 };
 
 static void report(struct counter *c, bool ok, const char *target, const char *kernel,
@@ -315,7 +317,7 @@ static void test_faults(const struct subject *s, tile_device *device, struct pro
   report(c, !why, target, s->kernel, "as it is compiled", why);
   for (size_t i = 0; i < s->fault_count; i++) {
     const struct mutation *m = &s->faults[i];
-    if (m->only && strcmp(m->only, target) != 0)
+    if ((m->only && strcmp(m->only, target) != 0) || c->seen++ % sample_step() != 0)
       continue;
     const char *text = mutate(p->arena, ptx, m);
     why = text ? launch(p, device, info, text, expected) : "there is no such instruction";

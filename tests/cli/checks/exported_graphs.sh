@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Graphs that PyTorch 2.15 printed of small models, in tests/graph/exported: their results for the stored inputs are PyTorch's, and
-# with one more size each the interpreter's. tests/compatibility/check_graphs.py --store writes them.
+# with another size the interpreter's. tests/compatibility/check_graphs.py --store writes them.
 
 for folder in "$root"/tests/graph/exported/*; do
   arguments=(--graph "$folder/graph.py" --run --target cpu --weights "$folder/inputs.safetensors" --rtol 1e-3 --atol 1e-4)
@@ -12,5 +12,8 @@ for folder in "$root"/tests/graph/exported/*; do
   check "PyTorch's results: $(basename "$folder")" 0 '!error' "${arguments[@]}"
 done
 for size in boxes.exported:s52=1 boxes.exported:s52=0 graph_net.decomposed:s6=1 graph_net.decomposed:s43=0 static_cache.exported:s52=2 unet_sides.decomposed:s39=1 running.decomposed:s11=0 running.decomposed:s11=1 long_convolution.captured:s27=1; do
-  check "another size: $size" 0 '!error' --graph "$root/tests/graph/exported/${size%%:*}/graph.py" --run --check --target cpu --arg "${size##*:}"
+  folder=$root/tests/graph/exported/${size%%:*} changed=${size##*:}
+  arguments=(--arg "$changed") # and the others as they are stored
+  while read -r other; do arguments+=(--arg "$other"); done < <(grep -v "^${changed%=*}=" "$folder/sizes")
+  check "another size: $size" 0 '!error' --graph "$folder/graph.py" --run --check --target cpu "${arguments[@]}"
 done

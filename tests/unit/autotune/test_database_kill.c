@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WRITERS = 4, MAX_DONE = 1 << 16 };
+enum { WRITERS = 4, VALUES = 1 << 8, MAX_DONE = VALUES * VALUES };
 
 static char folder[64], path[96];
 
@@ -70,14 +70,17 @@ static bool put_entry(void *user, int64_t n) {
 // A space of so many values that every number has a configuration.
 static struct tune_space *space_of(struct arena *a) {
   struct tune_space *s = arena_new(a, struct tune_space);
-  const char **values = arena_array(a, const char *, MAX_DONE);
+  const char **values = arena_array(a, const char *, VALUES);
   s->configs = arena_array(a, struct tune_config, MAX_DONE);
-  for (size_t i = 0; i < MAX_DONE; i++) {
+  for (size_t i = 0; i < VALUES; i++)
     values[i] = arena_printf(a, "%zu", i);
-    s->configs[i].at[0] = (uint16_t)i;
+  for (size_t i = 0; i < MAX_DONE; i++) {
+    s->configs[i].at[0] = (uint16_t)(i / VALUES);
+    s->configs[i].at[1] = (uint16_t)(i % VALUES);
   }
-  s->dims[0] = (struct tune_dim){TUNE_CONSTANT, "BLOCK", values, MAX_DONE};
-  s->dim_count = 1;
+  s->dims[0] = (struct tune_dim){TUNE_CONSTANT, "ROWS", values, VALUES};
+  s->dims[1] = (struct tune_dim){TUNE_CONSTANT, "COLUMNS", values, VALUES};
+  s->dim_count = 2;
   s->count = MAX_DONE;
   return s;
 }

@@ -134,7 +134,7 @@ static bool next_point(int64_t *at) {
 // TILE_TEST_ROUNDS: more of them.
 static int random_rounds(void) {
   const char *rounds = getenv("TILE_TEST_ROUNDS");
-  return rounds ? atoi(rounds) : 6;
+  return rounds ? atoi(rounds) : 30;
 }
 
 START_TEST(random_values) {

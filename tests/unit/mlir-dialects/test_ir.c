@@ -196,6 +196,47 @@ START_TEST(purity_looks_into_regions) {
 }
 END_TEST
 
+static uint64_t print_of(MlirModule m) { return ir_fingerprint(mlirModuleGetOperation(m)); }
+
+START_TEST(fingerprints_tell_what_was_touched) {
+  struct session s = session_open();
+  MlirModule m = ir_parse(s.c, "t.mlir",
+                          STR("func.func @f(%c: i1, %x: i32, %y: i32) {\n"
+                              "  scf.if %c { %a = arith.subi %x, %y : i32 }\n"
+                              "  %b = arith.cmpi slt, %x, %y : i32\n"
+                              "  return\n}\n"));
+  ck_assert(!mlirModuleIsNull(m));
+  uint64_t untouched = print_of(m);
+  ck_assert(ir_verify(s.c, mlirModuleGetOperation(m)));
+  ck_assert_uint_eq(print_of(m), untouched);
+  MlirOperation f = mlirBlockGetFirstOperation(mlirModuleGetBody(m));
+  MlirOperation branch = mlirBlockGetFirstOperation(func_entry(f));
+  MlirOperation compare = mlirOperationGetNextInBlock(branch);
+  MlirOperation nested =
+      mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(branch, 0)));
+
+  mlirOperationSetOperand(nested, 0, mlirOperationGetOperand(nested, 1)); // an operand in a region
+  uint64_t operand = print_of(m);
+  mlirOperationSetAttributeByName(f, ref("note"), mlirUnitAttrGet(s.c->mlir));
+  uint64_t attribute = print_of(m);
+  MlirAttribute sgt = mlirIntegerAttrGet(mlir_of_dtype(s.c, DTYPE_I64), 4);
+  mlirOperationSetInherentAttributeByName(compare, ref("predicate"), sgt); // a property
+  uint64_t property = print_of(m);
+  mlirOperationMoveBefore(compare, branch);
+  uint64_t order = print_of(m);
+  mlirBlockAddArgument(func_entry(f), mlirIndexTypeGet(s.c->mlir),
+                       mlirLocationUnknownGet(s.c->mlir));
+  uint64_t argument = print_of(m);
+  op_erase(nested);
+  uint64_t seen[] = {untouched, operand, attribute, property, order, argument, print_of(m)};
+  for (size_t i = 0; i < COUNT_OF(seen); i++)
+    for (size_t j = 0; j < i; j++)
+      ck_assert_msg(seen[i] != seen[j], "changes %zu and %zu have one fingerprint", j, i);
+  mlirModuleDestroy(m);
+  session_close(&s);
+}
+END_TEST
+
 START_TEST(more_values_than_one_print_holds) {
   struct session s = session_open();
   MlirModule m = build_module(s.c, mlirLocationUnknownGet(s.c->mlir));
@@ -226,6 +267,7 @@ TCase *ir_tests(void) {
   tcase_add_test(t, locations_both_ways);
   tcase_add_test(t, walks_survive_erasing);
   tcase_add_test(t, purity_looks_into_regions);
+  tcase_add_test(t, fingerprints_tell_what_was_touched);
   tcase_add_test(t, more_values_than_one_print_holds);
   return t;
 }
