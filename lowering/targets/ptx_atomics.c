@@ -79,39 +79,35 @@ static const char *order_of(struct emitter *e, MlirOperation op) {
 
 // ---- by loop ----
 
-static LLVMAtomicOrdering ordering_of(MlirOperation op) {
-  struct str sem = op_attr_str(op, "sem");
-  return str_is(sem, "relaxed")   ? LLVMAtomicOrderingMonotonic
-         : str_is(sem, "acquire") ? LLVMAtomicOrderingAcquire
-         : str_is(sem, "release") ? LLVMAtomicOrderingRelease
-                                  : LLVMAtomicOrderingAcquireRelease;
+// new = op($0, $2); sums of bf16 as fma before sm_90.
+static const char *step_of(struct emitter *e, const struct atomic *a) {
+  const char *type = a->dtype == DTYPE_F16 ? "f16" : "bf16";
+  if (is_extremum(a))
+    return arena_printf(e->arena, "%s.%s new, $0, $2;", str_is(a->kind, "fmax") ? "max" : "min",
+                        type);
+  return "mov.b16 new, 0x3f80;\nfma.rn.bf16 new, $0, new, $2;";
 }
 
-static unsigned sync_scope_of(struct emitter *e, MlirOperation op) {
-  struct str scope = op_attr_str(op, "scope");
-  const char *name = str_is(scope, "cta") ? "block" : str_is(scope, "sys") ? "" : "device";
-  return LLVMGetSyncScopeID(e->llvm, name, strlen(name));
-}
-
+// Compare-and-swap until nothing came between, on 16 bits; zero where the predicate is false.
 static LLVMValueRef atomic_by_loop(struct emitter *e, const struct atomic *a, LLVMValueRef value) {
-  struct branch br;
+  struct str scope = op_attr_str(a->access.op, "scope");
   LLVMTypeRef type = LLVMTypeOf(value);
-  LLVMValueRef pred = a->access.pred;
-  if (pred)
-    br = branch_begin(e, pred);
-  LLVMAtomicRMWBinOp op = str_is(a->kind, "fmax")   ? LLVMAtomicRMWBinOpFMax
-                          : str_is(a->kind, "fmin") ? LLVMAtomicRMWBinOpFMin
-                                                    : LLVMAtomicRMWBinOpFAdd;
-  LLVMValueRef old = LLVMBuildAtomicRMWSyncScope(
-      e->b, op, a->access.ptr, value, ordering_of(a->access.op), sync_scope_of(e, a->access.op));
-  if (!pred)
-    return old;
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b);
-  branch_end(e, &br);
-  LLVMValueRef phi = LLVMBuildPhi(e->b, type, ""), zero = LLVMConstNull(type);
-  LLVMAddIncoming(phi, &old, &from, 1);
-  LLVMAddIncoming(phi, &zero, &br.from, 1);
-  return phi;
+  LLVMValueRef args[3] = {a->access.ptr, to_bits(e, value), a->access.pred};
+  const char *text = arena_printf(
+      e->arena,
+      "{\n.reg .pred again;\n.reg .b16 new, seen;\nmov.b16 $0, 0;\n%s"
+      "ld.relaxed.%.*s.global.b16 $0, [$1];\n"
+      "$$again_${:uid}:\n%s\n"
+      "atom%s.cas.b16 seen, [$1], $0, new;\n"
+      "setp.ne.b16 again, seen, $0;\nmov.b16 $0, seen;\n@again bra $$again_${:uid};\n"
+      "$$done_${:uid}:\n}",
+      a->access.pred ? "@!$3 bra $$done_${:uid};\n" : "", scope.len ? (int)scope.len : 3,
+      scope.len ? scope.ptr : "gpu", step_of(e, a), order_of(e, a->access.op));
+  bool has_pred = a->access.pred != NULL;
+  LLVMValueRef call =
+      ptx_memory_asm(e, text, has_pred ? "=&h,l,h,b" : "=&h,l,h", e->i16, args, has_pred ? 3 : 2);
+  ptx_set_convergent(e, call);
+  return from_bits(e, call, type);
 }
 
 // ---- by instruction ----

@@ -13,7 +13,7 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"add", "iuf", 16}, {"max", "iuf", 32}, {"min", "iuf", 32},  {"and", "iu", 32},
+    {"add", "iuf", 16}, {"max", "iuf", 16}, {"min", "iuf", 16},  {"and", "iu", 32},
     {"or", "iu", 32},   {"xor", "iu", 32},  {"xchg", "iuf", 32},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Check, with assertions that cost nothing where they hold. Check's own write each place that is
+// Check, with assertions that cost nothing where they hold. Check's own write each location that is
 // reached to a file, for the report of a crash; loops over thousands of values then take most of
 // their time there. The build includes this file into every test that uses Check.
 #ifndef TILE_TESTS_UNIT_QUICK_CHECK_H

@@ -48,7 +48,7 @@ def forward(self, x: "f16[200, 3080]", w: "f16[3080, 392]"):
 GRAPH
 simulated "few blocks, long k" 'done = tl.atomic_add'
 cat > graph.py << 'GRAPH'
-def forward(self, x: "bf16[264, 2048]", w: "bf16[400, 2048]", b: "bf16[400]", r: "bf16[264, 400]", big: "f32[4096, 2048]"):
+def forward(self, x: "bf16[264, 2056]", w: "bf16[400, 2056]", b: "bf16[400]", r: "bf16[264, 400]", big: "f32[4096, 2048]"):
     v = torch.ops.aten.permute.default(w, [1, 0])
     p = torch.ops.aten.addmm.default(b, x, v)
     g = torch.ops.aten.gelu.default(p)
