@@ -157,8 +157,7 @@ static void put_copy(struct strbuf *text) {
   strbuf_puts(text, "}");
 }
 
-// Makes all maps that were written since the last time visible to TMA. The release takes about a
-// microsecond, for one map as for several.
+// Makes all maps that were written since the last time visible to TMA, by one release.
 static void publish(struct emitter *e) {
   LLVMValueRef maps[KERNEL_MAX_MAPS];
   unsigned n = 0;

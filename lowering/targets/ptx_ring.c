@@ -55,7 +55,7 @@ void ptx_mbarrier_wait(struct emitter *e, LLVMValueRef at, LLVMValueRef parity) 
 
 // The scope of the arrival is its own CTA, as in CUTLASS (ClusterBarrier::arrive): only reads of
 // the slot have to be over, and they are. With `.release.cluster` ptxas adds MEMBAR.ALL.GPU, which
-// takes longer than a product.
+// takes about as long as an iteration.
 static void arrive_far(struct emitter *e, LLVMValueRef at, LLVMValueRef pred, LLVMValueRef cta) {
   LLVMValueRef args[] = {at, pred, cta};
   LLVMValueRef call = ptx_memory_asm(e,

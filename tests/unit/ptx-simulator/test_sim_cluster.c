@@ -155,7 +155,20 @@ END_TEST
 
 static uint32_t three_blocks(unsigned cta, unsigned thread) { return 3 * block_word(cta, thread); }
 
-START_TEST(ring) { expect_words(SETUP LAPS(WAIT_EMPTY, RELEASE) GIVE SYNC, three_blocks); }
+// With the scope of the CTA, arrivals order reads: enough for a slot.
+#define WAIT_EMPTY_CTA                                                                             \
+  "E: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r22], %r25; @!%p2 bra E;\n"
+#define RELEASE_READS                                                                              \
+  "mbarrier.arrive.shared::cluster.b64 _, [%r23];\n"                                               \
+  "mbarrier.arrive.shared::cluster.b64 _, [%r24];\n"
+#define RELEASE_NOTHING                                                                            \
+  "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r23];\n"                               \
+  "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r24];\n"
+
+START_TEST(ring) {
+  expect_words(SETUP LAPS(WAIT_EMPTY, RELEASE) GIVE SYNC, three_blocks);
+  expect_words(SETUP LAPS(WAIT_EMPTY_CTA, RELEASE_READS) GIVE SYNC, three_blocks);
+}
 END_TEST
 
 static const struct wrong_program wrong[] = {
@@ -201,6 +214,7 @@ static const struct wrong_program wrong[] = {
          GIVE SYNC,
      SIM_RACE, 0, "nothing orders them", SIM_EARLY_READ},
     {SETUP LAPS("", RELEASE) GIVE SYNC, SIM_RACE, 0, "nothing orders them", SIM_EARLY_READ},
+    {SETUP LAPS(WAIT_EMPTY, RELEASE_NOTHING) GIVE SYNC, SIM_RACE, 0, "nothing orders them", 0},
     // ---- mbarriers ----
     {RANKS WORDS INIT_ONLY(
          "64") "mapa.shared::cluster.u32 %r15, %r3, %r11; bar.sync 0;\n"
