@@ -27,4 +27,12 @@ void attention_put_tile(struct attention_writer *w, const struct attention_tile 
 void attention_put_loops(struct attention_writer *w, const struct expr *inner,
                          const struct expr *columns);
 
+// ---- graph/emit/attention_merge.c ----
+// The range of keys of this program's part of `begin` to `end`: first, last.
+void attention_put_part(struct attention_writer *w, const char *begin, const char *end);
+// Stores the sums of a part, with their maxima.
+void attention_store_part(struct attention_writer *w);
+// Merges the parts: top and total, columns, and acc.
+void attention_merge_parts(struct attention_writer *w);
+
 #endif

@@ -213,6 +213,10 @@ void attention_put_loops(struct attention_writer *w, const struct expr *inner,
     attention_put_tile(w, &w->p->k_tile, "k", "BLOCK_N", w->p->blocks.depth);
     attention_put_tile(w, &w->p->v_tile, "v", "BLOCK_N", w->p->blocks.columns);
   }
+  if (w->p->step == ATTENTION_PARTS) {
+    attention_put_part(w, begin, end);
+    begin = "first", end = "last";
+  }
   struct step rest = {inner, columns, w->p->has_remainder, true};
   if (!w->p->has_whole) {
     emit_keys(w, begin, end, &rest);

@@ -39,6 +39,10 @@ static void place_program(struct attention_writer *w) {
   else
     emit_line(e, 0, "m_first = %s * BLOCK_M",
               w->p->folds_batch ? arena_printf(e->arena, "(%s)", pid) : pid);
+  if (w->p->step == ATTENTION_PARTS) {
+    emit_line(e, 0, "part = tl.program_id(2)");
+    emit_axis(e, w->p->parts.part, "part", NULL, 0);
+  }
   emit_line(e, 0, "m = (m_first + tl.arange(0, BLOCK_M))[:, None]");
   const char *mask =
       divides(w->p->m, w->p->blocks.block_m) ? NULL : arena_printf(e->arena, "(m < %s)", m);
@@ -61,13 +65,16 @@ static const struct expr *whole_axis(struct attention_writer *w, const struct ex
 
 // ---- the epilogue ----
 
+// Makes a column of what the loop has for each row.
+static const char *of_rows(const struct attention_writer *w) {
+  return w->p->step == ATTENTION_MERGE ? "" : "[:, None]";
+}
+
 static void give_result(struct attention_writer *w) {
   struct emitter *e = w->e;
   bool zero = w->p->t->zero_empty_rows && !w->p->score.has_no_empty;
-  if (w->p->sums_by_product)
-    emit_line(e, 0, "total = tl.max(total, 1)");
-  emit_line(e, 0, "out = acc * (1.0 / %s)[:, None]",
-            zero ? "tl.where(total > 0, total, 1.0)" : "total");
+  emit_line(e, 0, "out = acc * (1.0 / %s)%s", zero ? "tl.where(total > 0, total, 1.0)" : "total",
+            of_rows(w));
   uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, w->p->n);
   const struct scalar *load = scalar_load(
       w->s, w->p->stage->out, batch_offset(w->s, w->x, w->p->batch, w->p->stage->offset));
@@ -78,10 +85,17 @@ static void give_result(struct attention_writer *w) {
 static void store_sums(struct attention_writer *w) {
   struct emitter *e = w->e;
   if (w->p->score.expr || w->p->score.added)
-    emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
+    emit_line(e, 0, "lse = (top + tl.log(total))%s", of_rows(w));
   else
-    emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)[:, None]");
+    emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)%s", of_rows(w));
   emit_store_name(e, w->p->t->lse, w->p->lse_offset, "lse", emit_index_axes(e, w->p->m));
+}
+
+static void put_results(struct attention_writer *w) {
+  give_result(w);
+  emit_epilogue(w->e, &w->p->epilogue);
+  if (w->p->t->lse)
+    store_sums(w);
 }
 
 // ---- the kernel ----
@@ -127,19 +141,25 @@ static void emit_start(struct attention_writer *w, const struct expr **ret_depth
 
 void emit_attention_kernel(struct emitter *e, const struct attention_plan *p) {
   struct attention_writer writer = {.x = e->x, .s = e->s, .e = e, .p = p}, *w = &writer;
+  const struct expr *depth = NULL;
   place_program(w);
-  const struct expr *depth;
-  emit_start(w, &depth);
+  if (p->step != ATTENTION_MERGE)
+    emit_start(w, &depth);
   emit_line(e, 0, "n = tl.arange(0, %u)[None, :]", w->p->blocks.columns);
   const char *mask = expr_is(axis_extent(w->p->n), w->p->blocks.columns)
                          ? NULL
                          : arena_printf(e->arena, "(n < %s)", emit_extent(e, axis_extent(w->p->n)));
   emit_axis(e, w->p->n, "n", mask, 0);
-  attention_put_loops(w, depth, w->p->n);
-  give_result(w);
-  emit_epilogue(e, &p->epilogue);
-  if (p->t->lse)
-    store_sums(w);
+  if (p->step == ATTENTION_MERGE)
+    attention_merge_parts(w);
+  else
+    attention_put_loops(w, depth, w->p->n);
+  if (p->step != ATTENTION_MERGE && p->sums_by_product)
+    emit_line(e, 0, "total = tl.max(total, 1)");
+  if (p->step == ATTENTION_PARTS)
+    attention_store_part(w);
+  else
+    put_results(w);
   emit_sizes(e, axis_extent(w->p->m));
   emit_sizes(e, axis_extent(w->p->batch));
 }

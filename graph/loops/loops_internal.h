@@ -37,6 +37,7 @@ struct uses {
   uint32_t count;      // operators that use it
   bool in_product;     // as an operand
   double product_rows; // of the other operand of a matrix product; 0: none
+  bool in_attention;   // a product of one row, of scores or with probabilities
   bool is_output;
   bool meets_itself; // some operator compares its elements with each other
   double widest;     // elements of the largest iteration domain that reads it
@@ -113,6 +114,10 @@ const struct scalar *loops_between(struct builder *b, const struct expr *e, cons
                                    const struct expr *to);
 // Reports E1011: the operator and the reason.
 bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...) PRINTF(3, 4);
+
+// ---- graph/loops/few_queries.c ----
+// Marks the products of attention with one query, by their results.
+void loops_find_few_queries(struct builder *b);
 
 // ---- graph/loops/materialise.c ----
 bool loops_find_uses(struct builder *b);

@@ -128,7 +128,7 @@ bool loops_lower_product(struct builder *b, const struct node *n) {
                                 loops_symbol(b, 'n', 0, cols), loops_symbol(b, 'k', 0, k)};
   const struct scalar *a = matrix(b, x, batched, axes[0], axes[1], axes[3]);
   const struct scalar *c = matrix(b, y, batched, axes[0], axes[3], axes[2]);
-  if (!loops_pays_as_product(b, z->value, m, cols, k) &&
+  if (!loops_pays_as_product(b, z->value, m, cols, k) && !b->uses[z->value->id].in_attention &&
       !pays_as_integers(z->value, m, cols, k, a, c)) {
     const struct expr *over = loops_axis(b, 'r', 0, k), *zero = expr_const(b->x, 0);
     const struct expr *at = batched ? z->at[0] : zero;

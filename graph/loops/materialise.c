@@ -130,6 +130,7 @@ bool loops_find_uses(struct builder *b) {
     use_args(b, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
     loops_find_parts(b, g->nodes.at[i]);
   }
+  loops_find_few_queries(b);
   return true;
 }
 

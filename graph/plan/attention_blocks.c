@@ -28,11 +28,14 @@ static const struct attention_blocks of_tiles = {.block_m = 128,
                                                  .num_stages = 2,
                                                  .by_tiles = true};
 
+enum { FEW_QUERIES = 16 };
+
 static bool takes_tiles(const struct attention_shape *s, const struct program_options *o) {
   enum { WIDTH = 128 }; // of keys and values
   int64_t programs = (s->queries + of_tiles.block_m - 1) / of_tiles.block_m * s->batch;
-  return s->has_tiles && s->has_half_precision && plan_has_wgmma(o) && s->depth == WIDTH &&
-         s->columns == WIDTH && !s->loaded_bits && programs >= (int64_t)plan_multiprocessors(o);
+  return s->has_tiles && s->has_half_precision && plan_has_wgmma(o) && s->queries > FEW_QUERIES &&
+         s->depth == WIDTH && s->columns == WIDTH && !s->loaded_bits &&
+         programs >= (int64_t)plan_multiprocessors(o);
 }
 
 // The shared memory that leaves room for a second program per multiprocessor, and what the loop
@@ -57,9 +60,46 @@ static void leave_room(const struct attention_shape *s, struct attention_blocks 
     p->block_n = 32;
 }
 
+// ---- few queries: keys and values are read at the speed of memory ----
+
+// The time of all programs in us, if each multiprocessor runs `resident` of them at once: bytes of
+// keys and values at a multiprocessor's share of the bandwidth, a start for each program, and a
+// merge.
+static double split_time(const struct attention_shape *s, int64_t blocks, int64_t slots,
+                         unsigned splits) {
+  static const double bytes_per_us = 25e3, start = 2, merge = 1.5, merge_each = 0.1;
+  int64_t waves = (blocks * splits + slots - 1) / slots;
+  double bytes = (double)s->keys / splits * (double)(s->depth + s->columns) * 2;
+  return (double)waves * (bytes / bytes_per_us + start) +
+         (splits > 1 ? merge + merge_each * splits : 0);
+}
+
+// The number of programs that share the keys of a block.
+static unsigned choose_splits(const struct attention_shape *s, const struct attention_blocks *p,
+                              const struct program_options *o) {
+  enum { MOST_SPLITS = 64 };
+  int64_t blocks = (s->queries + p->block_m - 1) / p->block_m * s->batch;
+  int64_t slots = plan_multiprocessors(o);
+  unsigned best = 1;
+  if (plan_is_cpu(o) || !s->has_half_precision || (p->block_m > FEW_QUERIES && blocks * 2 > slots))
+    return 1;
+  for (unsigned n = 2; n <= MOST_SPLITS && s->keys >= (int64_t)n * p->block_n; n++)
+    if (split_time(s, blocks, slots, n) < split_time(s, blocks, slots, best))
+      best = n;
+  return best;
+}
+
+// Rings of 192 KB for a whole multiprocessor, or of 64 KB where there is less shared memory.
+static void choose_few_queries(const struct program_options *o, struct attention_blocks *p) {
+  bool is_wide = p->depth + p->columns > 256, is_large = plan_has_wgmma(o);
+  p->block_n = (is_large ? 128 : 64) >> is_wide;
+  p->num_warps = 4;
+  p->num_stages = is_large ? 3 : 2;
+}
+
 struct attention_blocks attention_choose(const struct attention_shape *s,
                                          const struct program_options *o) {
-  enum { MOST_WIDTH = 1024 };
+  enum { MOST_WIDTH = 1024, MANY_KEYS = 256 };
   unsigned depth = plan_power_of_two(s->depth, 16, MOST_WIDTH);
   unsigned columns = plan_power_of_two(s->columns, 16, MOST_WIDTH);
   unsigned width = depth > columns ? depth : columns;
@@ -76,6 +116,9 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
   p.block_n = plan_power_of_two(s->keys, 16, plan_is_cpu(o) ? 32 : p.block_n);
   if (p.block_m < 64 && s->has_half_precision)
     p.num_warps = p.block_m / 16;
+  if (p.block_m <= FEW_QUERIES && s->has_half_precision && !plan_is_cpu(o) && s->keys >= MANY_KEYS)
+    choose_few_queries(o, &p);
+  p.splits = choose_splits(s, &p, o);
   return p;
 }
 
@@ -86,7 +129,8 @@ const char *attention_space(struct arena *a, const struct expr *queries, const s
     return NULL;
   unsigned least = s->has_half_precision ? 32 : 16, most = s->has_half_precision ? 128 : 64;
   struct strbuf out = {.arena = a};
-  space_put_blocks(&out, "BLOCK_M", queries, p->block_m, least, most);
+  if (p->splits == 1) // else the counters are for these blocks
+    space_put_blocks(&out, "BLOCK_M", queries, p->block_m, least, most);
   if (s->keys > p->block_n)
     space_put_blocks(&out, "BLOCK_N", keys, p->block_n, least, most);
   space_put_powers(&out, "num_warps", p->num_warps, 4, 8);

@@ -2,7 +2,6 @@
 // Plans regions around attention: blocks, dtypes, the form of the scores, and the loops over keys.
 #include "graph/plan/attention_plan.h"
 
-#include "graph/plan/accesses.h"
 #include "graph/plan/operand.h"
 
 #include <math.h>
@@ -45,6 +44,8 @@ static bool sums_by_product(const struct attention_plan *t) {
 
 static bool has_whole(const struct attention_plan *t) {
   const struct score *c = &t->score;
+  if (t->blocks.splits > 1)
+    return false;
   bool is_short = expr_likely(axis_extent(t->t->key)) <= t->blocks.block_n;
   return !(c->expr || (c->seen && !c->is_bound) || is_short || (!c->seen && !t->has_remainder));
 }
@@ -83,49 +84,17 @@ static struct attention_shape shape_of(const struct attention_plan *t) {
 }
 
 static void plan_epilogue(struct planner *pl, struct attention_plan *t) {
-  t->epilogue = region_parts_of(pl->p, t->r);
   for (size_t i = 0; i < t->epilogue.writes.len; i++) {
     struct write_part *w = &t->epilogue.writes.at[i];
     w->offset = batch_offset(pl->s, pl->x, t->batch, w->offset);
-    w->body = w->stage == t->stage ? scalar_load(pl->s, w->buffer, w->offset)
-                                   : batch_value(pl->s, pl->x, t->batch, w->body);
+    w->body = w->stage->kind == STAGE_ATTENTION ? scalar_load(pl->s, w->buffer, w->offset)
+                                                : batch_value(pl->s, pl->x, t->batch, w->body);
   }
   if (t->t->lse)
     t->lse_offset = batch_offset(pl->s, pl->x, t->batch, t->t->lse_offset);
 }
 
 // ---- the kernel ----
-
-static void note_accesses(struct planner *pl, const struct attention_plan *t,
-                          struct kernel_plan *k) {
-  struct access_walk w = {.arena = pl->arena, .k = k};
-  const struct scalar *loaded[] = {t->score.q,     t->score.k,    t->t->v,
-                                   t->score.added, t->score.seen, t->score.expr};
-  for (size_t i = 0; i < COUNT_OF(loaded); i++)
-    if (loaded[i])
-      access_any(&w, loaded[i]);
-  const struct scalar *result =
-      scalar_load(pl->s, t->stage->out, batch_offset(pl->s, pl->x, t->batch, t->stage->offset));
-  access_given(&w, result);
-  access_given(&w, scalar_convert(pl->s, result, t->sum));
-  for (size_t i = 0; i < t->epilogue.writes.len; i++)
-    access_write(&w, &t->epilogue.writes.at[i]);
-  if (t->t->lse)
-    access_store(&w, t->t->lse, t->lse_offset);
-}
-
-static void set_grid(struct planner *pl, const struct attention_plan *t, struct kernel_plan *k) {
-  const struct expr *block = plan_constant(pl->p, k, "BLOCK_M", t->blocks.block_m);
-  plan_constant(pl->p, k, "BLOCK_N", t->blocks.block_n);
-  if (t->has_whole && t->score.seen)
-    plan_constant(pl->p, k, KERNEL_LOOPS, 2);
-  k->grid[0] = expr_cdiv(pl->x, axis_extent(t->m), block);
-  k->grid[1] = axis_extent(t->batch);
-  if (t->folds_batch) {
-    k->grid[0] = expr_mul(pl->x, k->grid[0], k->grid[1]);
-    k->grid[1] = NULL;
-  }
-}
 
 static bool find_stage(struct attention_plan *t) {
   for (size_t i = 0; i < t->r->stages.len; i++)
@@ -137,8 +106,6 @@ static bool find_stage(struct attention_plan *t) {
   t->batch = t->stage->axes[0];
   t->m = t->stage->axes[1];
   t->n = t->stage->axes[2];
-  t->is_batched = !expr_is(axis_extent(t->batch), 1);
-  t->folds_batch = axis_extent(t->batch)->hi > PLAN_MAX_GRID;
   return true;
 }
 
@@ -150,7 +117,11 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   t->rounds = o->rounds;
   if (!find_stage(t))
     return false;
+  t->epilogue = region_parts_of(pl->p, t->r);
   t->score = score_analyse(pl->s, pl->x, t->t, t->m, o->rounds);
+  attention_pack_heads(pl, t);
+  t->is_batched = !expr_is(axis_extent(t->batch), 1);
+  t->folds_batch = axis_extent(t->batch)->hi > PLAN_MAX_GRID;
   choose_dtypes(t);
   t->shape = shape_of(t);
   find_tiles(pl, t);
@@ -165,8 +136,10 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   assert(!t->blocks.by_tiles || !t->has_remainder);
   t->has_whole = has_whole(t);
   plan_epilogue(pl, t);
-  set_grid(pl, t, k);
-  note_accesses(pl, t, k);
+  if (t->blocks.splits > 1)
+    attention_create_parts(pl, t);
+  attention_set_grid(pl, t, k);
+  attention_note_accesses(pl, t, k);
   k->attention = t;
   k->num_warps = t->blocks.num_warps;
   k->num_stages = t->blocks.num_stages;
@@ -175,6 +148,9 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
                              &t->blocks, o);
   if (t->shape.has_half_precision)
     k->sums = (struct kernel_sums){.tiles = 1, .columns = t->blocks.columns, .are_of_rows = true};
-  plan_launch(p, k);
+  if (t->step == ATTENTION_PARTS)
+    attention_plan_merge(pl, t, k);
+  else
+    plan_launch(p, k);
   return true;
 }

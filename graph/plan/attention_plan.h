@@ -35,7 +35,8 @@ struct attention_blocks {
   unsigned block_m, block_n; // queries, keys
   unsigned depth, columns;   // powers of two
   unsigned num_warps, num_stages;
-  bool by_tiles; // keys and values are loaded by tensor descriptors
+  unsigned splits; // programs that share the keys of a block of queries
+  bool by_tiles;   // keys and values are loaded by tensor descriptors
 };
 
 enum { ATTENTION_TILE_KEYS = 128 }; // of a block that descriptors load
@@ -51,7 +52,19 @@ const char *attention_space(struct arena *a, const struct expr *queries, const s
 // query: 2, the first of them over blocks without masks, or 1.
 #define KERNEL_LOOPS "LOOPS"
 
+// With split keys (Flash-Decoding), a kernel stores for each part of the keys the sums of its rows,
+// not yet divided, with their maxima; another one, often the last block of the first, merges them.
+enum attention_step { ATTENTION_WHOLE, ATTENTION_PARTS, ATTENTION_MERGE };
+
+// Of split keys: [part, batch, row, column] and [part, batch, row].
+struct attention_parts {
+  const struct expr *part; // the axis
+  struct buffer *sums, *tops, *totals;
+  const struct expr *sum_offset, *row_offset;
+};
+
 struct attention_plan {
+  enum attention_step step;
   const struct region *r;
   const struct stage *stage;
   const struct attention *t;
@@ -74,6 +87,19 @@ struct attention_plan {
   bool has_whole; // blocks that every query sees completely have a loop of their own, without masks
   struct region_parts epilogue;
   const struct expr *lse_offset; // of logsumexp, if it is an output
+  struct attention_parts parts;
 };
+
+// Heads of queries that share a head of keys become rows of one block, if there are few queries
+// (graph/plan/attention_heads.c). After the score is analysed.
+void attention_pack_heads(struct planner *pl, struct attention_plan *t);
+// Plans the kernels of split keys (graph/plan/attention_parts.c).
+void attention_create_parts(struct planner *pl, struct attention_plan *t);
+void attention_plan_merge(struct planner *pl, const struct attention_plan *t,
+                          struct kernel_plan *parts);
+// What a kernel of the plan loads and stores, and its grid (graph/plan/attention_kernel.c).
+void attention_note_accesses(struct planner *pl, const struct attention_plan *t,
+                             struct kernel_plan *k);
+void attention_set_grid(struct planner *pl, const struct attention_plan *t, struct kernel_plan *k);
 
 #endif

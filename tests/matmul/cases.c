@@ -187,6 +187,9 @@ static void stored_forms(struct suite *s) {
               {"stored descriptors", {256, 128, 64}, 8, 4},
               {"stored descriptors", {64, 16, 32}, 4, 2},
               {"stored descriptors", {64, 256, 32}, 4, 4},
+              {"stored descriptors", {256, 64, 32}, 16, 5},
+              {"stored descriptors", {128, 128, 32}, 16, 6},
+              {"stored descriptors", {64, 256, 32}, 16, 6},
               {"whole stored descriptors", {64, 64, 32}, 4, 3},
               {"whole stored descriptors", {64, 128, 64}, 8, 4},
               {"whole stored descriptors", {32, 128, 64}, 8, 2}};

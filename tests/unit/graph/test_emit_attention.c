@@ -88,6 +88,33 @@ START_TEST(masks_are_loaded) {
 }
 END_TEST
 
+// Heads that share keys are rows of one block for few queries (`batch` counts groups then), and
+// blocks of their own for many; causal masks still are those of the queries.
+START_TEST(grouped_heads) {
+  static const struct {
+    int heads, groups, queries, keys;
+    bool is_packed;
+  } cases[] = {{6, 2, 1, 70, true},  {6, 3, 5, 33, true},   {8, 1, 3, 65, true},
+               {7, 7, 16, 40, false}, {4, 2, 40, 48, false}, {12, 4, 21, 90, true}};
+  for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
+    char text[2000], packed[40];
+    int heads = cases[i / 2].heads, groups = cases[i / 2].groups, n = cases[i / 2].queries,
+        keys = cases[i / 2].keys;
+    TEXT(HEAD
+         "q: \"f16[2, %d, %d, 32]\", k: \"f16[2, %d, %d, 32]\", v: \"f16[2, %d, %d, 32]\"):\n" LINE
+         "o = torch.ops.aten.scaled_dot_product_attention.default(q, k, v, None, 0.0, %s, "
+         "scale = 0.3, enable_gqa = True)\n" LINE "return (o,)\n",
+         heads, n, groups, keys, groups, keys, i % 2 ? "True" : "False");
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_cpu, text);
+    snprintf(packed, sizeof packed, "(m < %d)", heads / groups * n);
+    ck_assert_msg(!strstr(only_source(p, text), packed) == !cases[i / 2].is_packed, "%s", text);
+    check_agrees(p, NULL, tolerance("f16"), text);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 // ---- spelled out ----
 
 // softmax(mask(q k^T)) v with lines of its own for the mask: they make `m` from `s`.
@@ -400,6 +427,7 @@ int main(void) {
   tcase_set_timeout(c, 300);
   tcase_add_loop_test(c, shapes_around_blocks, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));
   tcase_add_test(c, masks_are_loaded);
+  tcase_add_test(c, grouped_heads);
   tcase_add_test(c, later_keys_are_skipped_however_it_is_said);
   tcase_add_test(c, other_scores);
   tcase_add_test(c, sizes_that_are_symbols);
