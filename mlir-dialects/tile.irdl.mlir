@@ -592,6 +592,10 @@ irdl.dialect @tilegpu {
     %grows_attr = irdl.any
     irdl.attributes {"count" = %count_attr, "grows" = %grows_attr}
   }
+  irdl.operation @turn {
+    %step_attr = irdl.any
+    irdl.attributes {"step" = %step_attr}
+  }
   irdl.operation @ring_init {
     %barriers = irdl.any
     %in_step = irdl.is i1

@@ -13,6 +13,7 @@ struct attention_writer {
   struct scalars *s;
   struct emitter *e;
   const struct attention_plan *p;
+  unsigned level; // of the block: 1 in a loop over blocks, else 0
 };
 
 // ---- graph/emit/attention_loop.c ----

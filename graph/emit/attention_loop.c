@@ -25,11 +25,11 @@ static const struct expr *key_axis(struct attention_writer *w, const char *name,
                                    const struct step *step) {
   struct emitter *e = w->e;
   const struct expr *t = emit_axis_alias(e, w->p->t->key, name);
-  emit_line(e, 1, "%s = (k0 + tl.arange(0, BLOCK_N))%s", name, shape);
+  emit_line(e, w->level + 1, "%s = (k0 + tl.arange(0, BLOCK_N))%s", name, shape);
   const char *mask = !step->has_remainder ? NULL
                                           : arena_printf(e->arena, "(%s < %s)", name,
                                                          emit_extent(e, axis_extent(w->p->t->key)));
-  emit_axis(e, t, name, mask, 1);
+  emit_axis(e, t, name, mask, w->level + 1);
   return t;
 }
 
@@ -47,12 +47,12 @@ static const char *precision(enum dtype t) {
 static void put_score_expr(struct attention_writer *w, const struct expr *key) {
   struct emitter *e = w->e;
   if (w->p->score.scale != 1)
-    emit_line(e, 1, "s = %s", scaled_product(w));
+    emit_line(e, w->level + 1, "s = %s", scaled_product(w));
   const struct scalar *v = attention_with_axes(w, w->p->score.expr, w->p->t->key, key, NULL, NULL);
   uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, key);
-  emit_given(e, w->p->t->product, "s", axes, 1);
+  emit_given(e, w->p->t->product, "s", axes, w->level + 1);
   emit_count(e, v);
-  emit_line(e, 1, "s = %s", emit_value(e, v).s);
+  emit_line(e, w->level + 1, "s = %s", emit_value(e, v).s);
 }
 
 // The product and the bias. If the product needs no scale, the bias is the initial accumulator.
@@ -70,9 +70,9 @@ static void emit_product_of_keys(struct attention_writer *w, const struct expr *
     start = arena_printf(e->arena, is_tile ? ", %s" : ", tl.broadcast_to(%s, [BLOCK_M, BLOCK_N])",
                          emit_value(e, v).s);
   }
-  emit_line(e, 1, "s = tl.dot(q, k%s%s)", start, precise);
+  emit_line(e, w->level + 1, "s = tl.dot(q, k%s%s)", start, precise);
   if (v && !w->p->scales_queries)
-    emit_line(e, 1, "s = %s + %s", scaled_product(w), emit_operand(e, v, PREC_TERM));
+    emit_line(e, w->level + 1, "s = %s + %s", scaled_product(w), emit_operand(e, v, PREC_TERM));
   else if (w->p->score.expr)
     put_score_expr(w, key);
 }
@@ -89,7 +89,7 @@ static void emit_mask_of_keys(struct attention_writer *w, const struct expr *key
     mask = mask ? arena_printf(e->arena, "%s & %s", mask, text) : text;
   }
   if (mask)
-    emit_line(e, 1, "s = tl.where(%s, s, float(\"-inf\"))", mask);
+    emit_line(e, w->level + 1, "s = tl.where(%s, s, float(\"-inf\"))", mask);
 }
 
 // A row of -inf so far has no maximum to subtract. Scores near the largest number (as in additive
@@ -99,13 +99,13 @@ static void emit_softmax_of_any(struct attention_writer *w) {
   struct emitter *e = w->e;
   bool is_double = w->p->sum == DTYPE_F64;
   const char *log2e = emit_number(e, w->p->sum, (union element){.real = log2_of_e});
-  emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1))");
-  emit_line(e, 1, "huge = tl.abs(above) > %s", is_double ? "1e300" : "1e38");
-  emit_line(e, 1, "unit = tl.where(huge, 1.0, %s)", log2e);
-  emit_line(e, 1, "base = tl.where(huge, tl.maximum(above, %s), above * %s)",
+  emit_line(e, w->level + 1, "above = tl.maximum(top, tl.max(s, 1))");
+  emit_line(e, w->level + 1, "huge = tl.abs(above) > %s", is_double ? "1e300" : "1e38");
+  emit_line(e, w->level + 1, "unit = tl.where(huge, 1.0, %s)", log2e);
+  emit_line(e, w->level + 1, "base = tl.where(huge, tl.maximum(above, %s), above * %s)",
             is_double ? "-1.797693e308" : "-3.4028234e38", log2e);
-  emit_line(e, 1, "p = tl.exp2(s * unit[:, None] - base[:, None])");
-  emit_line(e, 1, "keep = tl.exp2(top * unit - base)");
+  emit_line(e, w->level + 1, "p = tl.exp2(s * unit[:, None] - base[:, None])");
+  emit_line(e, w->level + 1, "keep = tl.exp2(top * unit - base)");
 }
 
 static void emit_softmax(struct attention_writer *w) {
@@ -116,9 +116,9 @@ static void emit_softmax(struct attention_writer *w) {
   }
   const char *scale =
       emit_number(e, DTYPE_F32, (union element){.real = w->p->score.scale * log2_of_e});
-  emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1) * %s)", scale);
-  emit_line(e, 1, "p = tl.exp2(s * %s - above[:, None])", scale);
-  emit_line(e, 1, "keep = tl.exp2(top - above)");
+  emit_line(e, w->level + 1, "above = tl.maximum(top, tl.max(s, 1) * %s)", scale);
+  emit_line(e, w->level + 1, "p = tl.exp2(s * %s - above[:, None])", scale);
+  emit_line(e, w->level + 1, "keep = tl.exp2(top - above)");
 }
 
 void attention_put_tile(struct attention_writer *w, const struct attention_tile *t,
@@ -127,8 +127,8 @@ void attention_put_tile(struct attention_writer *w, const struct attention_tile 
   const char *stride = emit_extent(e, t->stride);
   emit_line(e, 0, "%s_tiles = tl.make_tensor_descriptor(%s, [%s, %s], [%s, 1], [%s, %u])", name,
             emit_buffer(e, t->buffer), emit_extent(e, t->rows), stride, stride, rows, columns);
-  emit_line(e, 0, "%s_row = %s", name, emit_index(e, t->row).s);
-  emit_line(e, 0, "%s_column = %s", name, emit_index(e, t->column).s);
+  emit_line(e, w->level, "%s_row = %s", name, emit_index(e, t->row).s);
+  emit_line(e, w->level, "%s_column = %s", name, emit_index(e, t->column).s);
 }
 
 static const char *keys_text(struct attention_writer *w, const struct step *step,
@@ -158,22 +158,23 @@ static void emit_keys(struct attention_writer *w, const char *begin, const char 
   struct emitter *e = w->e;
   emit_open(e, arena_printf(e->arena, "for k0 in range(%s, %s, BLOCK_N):", begin, end));
   const struct expr *across = key_axis(w, "key", "[None, :]", step);
-  emit_line(e, 1, "k = %s", keys_text(w, step, across));
+  emit_line(e, w->level + 1, "k = %s", keys_text(w, step, across));
   emit_product_of_keys(w, across);
   emit_mask_of_keys(w, across, step);
   emit_softmax(w);
   if (w->p->sums_by_product) {
-    emit_line(e, 1, "p = p.to(%s)", emit_type(w->p->weights));
-    emit_line(e, 1, "total = tl.dot(p, ones, total * keep[:, None])");
+    emit_line(e, w->level + 1, "p = p.to(%s)", emit_type(w->p->weights));
+    emit_line(e, w->level + 1, "total = tl.dot(p, ones, total * keep[:, None])");
   } else {
-    emit_line(e, 1, "total = total * keep + tl.sum(p, 1)");
+    emit_line(e, w->level + 1, "total = total * keep + tl.sum(p, 1)");
   }
-  emit_line(e, 1, "v = %s", values_text(w, step));
+  emit_line(e, w->level + 1, "v = %s", values_text(w, step));
   const char *p = w->p->weights == w->p->sum || w->p->sums_by_product
                       ? "p"
                       : arena_printf(e->arena, "p.to(%s)", emit_type(w->p->weights));
-  emit_line(e, 1, "acc = tl.dot(%s, v, acc * keep[:, None]%s)", p, precision(w->p->weights));
-  emit_line(e, 1, "top = above");
+  emit_line(e, w->level + 1, "acc = tl.dot(%s, v, acc * keep[:, None]%s)", p,
+            precision(w->p->weights));
+  emit_line(e, w->level + 1, "top = above");
   emit_close(e);
 }
 
@@ -185,7 +186,7 @@ static const char *bound_text(struct attention_writer *w, const struct expr *bou
       expr_symbol(w->x, "m_first", 0, w->p->m->symbol->hi, axis_extent(w->p->m));
   bound = batch_offset(w->s, w->x, w->p->batch,
                        expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->p->m, &at), plus));
-  emit_axis(e, at, of_last ? "(m_first + BLOCK_M - 1)" : "m_first", NULL, 0);
+  emit_axis(e, at, of_last ? "(m_first + BLOCK_M - 1)" : "m_first", NULL, w->level);
   return emit_index(e, bound).s;
 }
 
@@ -202,11 +203,11 @@ void attention_put_loops(struct attention_writer *w, const struct expr *inner,
   if (c->last) {
     const char *last = bound_text(w, c->last, true, 1);
     end = "end";
-    emit_line(e, 0, "end = min(%s, %s)", at_least_zero(w, last, c->last), keys);
+    emit_line(e, w->level, "end = min(%s, %s)", at_least_zero(w, last, c->last), keys);
   }
   if (c->first) {
     begin = "begin";
-    emit_line(e, 0, "begin = %s // BLOCK_N * BLOCK_N",
+    emit_line(e, w->level, "begin = %s // BLOCK_N * BLOCK_N",
               arena_printf(e->arena, "max(%s, 0)", bound_text(w, c->first, false, 0)));
   }
   if (w->p->blocks.by_tiles) {
@@ -226,10 +227,11 @@ void attention_put_loops(struct attention_writer *w, const struct expr *inner,
   struct step all = {inner, columns, false, false};
   if (c->seen) {
     const char *seen = at_least_zero(w, bound_text(w, c->last, false, 1), c->last);
-    emit_line(e, 0, "whole = min(%s, %s) // BLOCK_N * BLOCK_N if " KERNEL_LOOPS " == 2 else 0",
-              seen, keys);
+    emit_line(e, w->level,
+              "whole = min(%s, %s) // BLOCK_N * BLOCK_N if " KERNEL_LOOPS " == 2 else 0", seen,
+              keys);
   } else {
-    emit_line(e, 0, "whole = %s // BLOCK_N * BLOCK_N", keys);
+    emit_line(e, w->level, "whole = %s // BLOCK_N * BLOCK_N", keys);
   }
   emit_keys(w, "0", "whole", &all);
   emit_keys(w, "whole", end, &rest);

@@ -34,7 +34,7 @@ void emit_epilogue(struct emitter *e, const struct region_parts *parts) {
 void emit_store_name(struct emitter *e, struct buffer *b, const struct expr *offset,
                      const char *name, uint32_t axes) {
   const struct scalar *load = scalar_load(e->s, b, offset);
-  emit_given(e, load, name, axes, 0);
+  emit_given(e, load, name, axes, e->depth);
   emit_writes(e, b);
   emit_count(e, load);
   emit_store_value(e, b, offset, load);

@@ -43,8 +43,14 @@ void attention_set_grid(struct planner *pl, const struct attention_plan *t, stru
   if (t->has_whole && t->score.seen)
     plan_constant(pl->p, k, KERNEL_LOOPS, 2);
   k->grid[0] = expr_cdiv(pl->x, axis_extent(t->m), block);
+  if (t->blocks.order == ORDER_PAIRS)
+    k->grid[0] = expr_cdiv(pl->x, k->grid[0], expr_const(pl->x, 2));
   k->grid[1] = axis_extent(t->batch);
-  if (t->folds_batch) {
+  if (t->blocks.order != ORDER_ONE) {
+    k->grid[0] = expr_min(pl->x, expr_mul(pl->x, k->grid[0], k->grid[1]),
+                          expr_const(pl->x, plan_multiprocessors(pl->o)));
+    k->grid[1] = NULL;
+  } else if (t->folds_batch) {
     k->grid[0] = expr_mul(pl->x, k->grid[0], k->grid[1]);
     k->grid[1] = NULL;
   }

@@ -72,6 +72,17 @@ static void find_tiles(struct planner *pl, struct attention_plan *t) {
                        expr_is_multiple(axis_extent(key), ATTENTION_TILE_KEYS);
 }
 
+// The result is stored by a descriptor if nothing else is computed from it, in whole blocks: rows
+// behind those of a batch are another one's.
+static void find_out_tile(struct planner *pl, struct attention_plan *t) {
+  const struct write_part *w = &t->epilogue.writes.at[0];
+  if (!t->blocks.by_tiles || t->epilogue.writes.len != 1 || w->body->kind != SCALAR_LOAD ||
+      w->body->buffer != t->stage->out || !expr_is_multiple(axis_extent(t->m), t->blocks.block_m))
+    return;
+  const struct scalar *stored = scalar_load(pl->s, w->buffer, w->offset);
+  t->out_tile = attention_tile_of(pl, stored, w->buffer->dtype, t->batch, t->m, t->n);
+}
+
 static struct attention_shape shape_of(const struct attention_plan *t) {
   return (struct attention_shape){.batch = expr_likely(axis_extent(t->batch)),
                                   .queries = expr_likely(axis_extent(t->m)),
@@ -79,6 +90,9 @@ static struct attention_shape shape_of(const struct attention_plan *t) {
                                   .depth = expr_likely(axis_extent(t->t->depth)),
                                   .columns = expr_likely(axis_extent(t->n)),
                                   .loaded_bits = loaded_bits(t),
+                                  .is_constant = expr_is_const(axis_extent(t->batch), NULL) &&
+                                                 expr_is_const(axis_extent(t->m), NULL),
+                                  .rises = t->score.last && !t->score.first,
                                   .has_half_precision =
                                       dtype_bits(t->dtype) <= 16 && dtype_bits(t->weights) <= 16};
 }
@@ -136,6 +150,7 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   assert(!t->blocks.by_tiles || !t->has_remainder);
   t->has_whole = has_whole(t);
   plan_epilogue(pl, t);
+  find_out_tile(pl, t);
   if (t->blocks.splits > 1)
     attention_create_parts(pl, t);
   attention_set_grid(pl, t, k);

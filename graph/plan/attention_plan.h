@@ -29,7 +29,15 @@ struct attention_shape {
   bool has_half_precision; // both products have operands of 16 bits or less
   int64_t loaded_bits;     // loaded per score
   bool has_tiles;          // tensor descriptors describe keys and values, in whole blocks
+  bool is_constant;        // batch and queries
+  bool rises;              // later queries see more keys
 };
+
+// Which blocks of queries a program computes. A persistent kernel has as many programs as
+// multiprocessors; its producer loads what the next block begins with while the last one is stored.
+// Where later queries see more keys, a block from the end follows one from the beginning: all such
+// pairs are the same work.
+enum attention_order { ORDER_ONE, ORDER_PERSISTENT, ORDER_PAIRS };
 
 struct attention_blocks {
   unsigned block_m, block_n; // queries, keys
@@ -37,6 +45,7 @@ struct attention_blocks {
   unsigned num_warps, num_stages;
   unsigned splits; // programs that share the keys of a block of queries
   bool by_tiles;   // keys and values are loaded by tensor descriptors
+  enum attention_order order;
 };
 
 enum { ATTENTION_TILE_KEYS = 128 }; // of a block that descriptors load
@@ -83,7 +92,8 @@ struct attention_plan {
   bool sums_by_product;
   // For blocks.by_tiles. Queries come by a descriptor if q_tile has a buffer.
   struct attention_tile q_tile, k_tile, v_tile;
-  bool has_remainder; // the last block may extend beyond the keys
+  struct attention_tile out_tile; // stored by a descriptor if it has a buffer
+  bool has_remainder;             // the last block may extend beyond the keys
   bool has_whole; // blocks that every query sees completely have a loop of their own, without masks
   struct region_parts epilogue;
   const struct expr *lse_offset; // of logsumexp, if it is an output

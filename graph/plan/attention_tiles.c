@@ -45,7 +45,11 @@ static void split_start(struct exprs *x, const struct expr *start, const struct 
   const struct expr *low = expr_symbol(x, "low", 0, d->hi == INT64_MAX ? d->hi : d->hi - 1, d);
   const struct expr *high = expr_symbol(x, "high", 0, highs->hi, expr_addi(x, highs, 1));
   const struct expr *digits = expr_add(x, expr_mul(x, high, d), low);
-  split_terms(x, expr_substitute(x, start, 1, &batch, &digits), t);
+  const struct expr *in_digits = expr_substitute(x, start, 1, &batch, &digits);
+  if (expr_has_symbol(in_digits, low))
+    split_terms(x, in_digits, t);
+  else // heads that share keys: the rest has digits of its own
+    split_start(x, in_digits, high, t);
   const struct expr *from[] = {high, low};
   const struct expr *to[] = {expr_floordiv(x, batch, d), expr_mod(x, batch, d)};
   t->row = expr_substitute(x, t->row, 2, from, to);

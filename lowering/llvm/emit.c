@@ -71,6 +71,7 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_GPU_LOCAL_STORE] = emit_local_store,
     [OP_GPU_IS_PRODUCER] = emit_ring,
     [OP_GPU_SET_REGISTERS] = emit_ring,
+    [OP_GPU_TURN] = emit_ring,
     [OP_GPU_RING_INIT] = emit_ring,
     [OP_GPU_RING_EMPTY] = emit_ring,
     [OP_GPU_MAP_COPY] = emit_ring,

@@ -11,6 +11,7 @@
 #include "base/kernel_info.h"
 #include "layouts/attr.h"
 #include "lowering/target.h"
+#include "mlir-dialects/rings.h"
 
 #include <llvm-c/Core.h>
 
@@ -218,6 +219,7 @@ struct target_hooks {
   void (*map_make)(struct emitter *e, const struct made_map *m);
   void (*maps_close)(struct emitter *e);
   void (*set_registers)(struct emitter *e, unsigned count, bool grows);
+  void (*turn)(struct emitter *e, enum turn step); // of warpgroups (tilegpu.turn)
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                LLVMValueRef *ret);

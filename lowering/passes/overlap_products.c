@@ -23,6 +23,7 @@
 #include "lowering/passes/clone_ops.h"
 #include "lowering/passes/loop_rewrite.h"
 #include "mlir-dialects/build.h"
+#include "mlir-dialects/rings.h"
 
 enum { SLT = 2, FEW_REGISTERS = 8 }; // SLT: the predicate of arith.cmpi
 
@@ -47,7 +48,9 @@ struct state {
   MlirValue sum;         // carried
   MlirValue unconverted; // operand A of the second product before its conversions
   MlirValue uses[WAIT_USES];
-  size_t use_count; // of what is computed from `unconverted` and carried
+  size_t use_count;    // of what is computed from `unconverted` and carried
+  MlirOperation entry; // of the warpgroups that compute
+  bool takes_turns;
   intptr_t carried; // its number, of what the loop carries
   struct map parts; // op -> enum part + 1
 };
@@ -322,6 +325,12 @@ static struct values build_first(struct state *s, MlirBlock to, MlirValue lower,
   return left_by(s, &m);
 }
 
+// Ping-pong: the products of one warpgroup run beside the softmax of the other.
+static void take_turn(struct state *s, struct builder *b, enum turn step) {
+  if (s->takes_turns)
+    build_turn(b, step);
+}
+
 static void build_body(struct state *s, MlirBlock to) {
   size_t n = (size_t)mlirBlockGetNumArguments(to) - 1;
   MlirValue *carried = arena_array(s->p->scratch, MlirValue, n);
@@ -329,10 +338,12 @@ static void build_body(struct state *s, MlirBlock to) {
     carried[i] = mlirBlockGetArgument(to, (intptr_t)i + 1);
   struct clone_map m = mapped(s, mlirBlockGetArgument(to, 0), carried), late = {.arena = m.arena};
   struct builder b = builder_at_end(s->c, to, mlirOperationGetLocation(s->first));
+  take_turn(s, &b, TURN_BEGIN);
   clone_part(s, &m, to, FRONT);
   MlirValue first = clone_map_get(&m, mlirOperationGetResult(s->first, 0));
   set_pending(s, mlirOpResultGetOwner(first), 1);
   MlirValue sum = clone_second(s, &late, to, carried[n - 1], carried[s->carried], 2);
+  take_turn(s, &b, TURN_END);
   clone_map_set(&m, mlirOperationGetResult(s->first, 0),
                 build_warp_group_dot_wait(&b, first, 1, 0, NULL));
   clone_part(s, &m, to, RELEASE_1);
@@ -400,10 +411,25 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
+// Where the warpgroups that compute begin; null if no others leave them registers.
+static bool find_entry(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (op_is(s->c, op, OP_GPU_SET_REGISTERS) && op_attr_bool(op, "grows"))
+    s->entry = op;
+  return true;
+}
+
+static void open_turns(struct state *s) {
+  struct builder b = builder_after(s->c, s->entry);
+  build_turn(&b, TURN_OPEN);
+}
+
 enum pass_result pass_overlap_products(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c};
   bool changed = false;
   ir_walk(mlirModuleGetOperation(p->module), collect, &s);
+  ir_walk(mlirModuleGetOperation(p->module), find_entry, &s);
+  s.takes_turns = !mlirOperationIsNull(s.entry);
   for (size_t i = 0; i < s.loops.len; i++)
     if (is_match(&s, s.loops.at[i])) {
       pass_remark(p, s.second, "dot",
@@ -411,5 +437,7 @@ enum pass_result pass_overlap_products(struct pass_context *p) {
       rewrite(&s);
       changed = true;
     }
+  if (changed && s.takes_turns)
+    open_turns(&s);
   return changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -3,6 +3,7 @@
 // inline PTX. Memory accesses: ptx_memory.c, ptx_atomics.c.
 #include "lowering/targets/ptx.h"
 
+#include "base/wgmma.h"
 #include "lowering/targets/remainder.h"
 
 #include <assert.h>
@@ -159,6 +160,29 @@ static void warps_barrier(struct emitter *e, uint32_t warps) {
   LLVMValueRef args[] = {LLVMBuildAdd(e->b, group, const_i32(e, COMPUTING_BARRIER + 1), ""),
                          const_i32(e, 32 * warps)};
   intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.count", 0, NULL, 2, args);
+}
+
+// Warpgroup i waits at a barrier of its own, at which the one before it arrives. The first one need
+// not wait for its first turn: the last one opens by arriving there (FlashAttention-3, arXiv
+// 2407.08608, section 3.1).
+static void turn(struct emitter *e, enum turn step) {
+  uint32_t groups = e->num_warps / WGMMA_WARPS, first = COMPUTING_BARRIER + 1 + groups;
+  LLVMValueRef group = LLVMBuildUDiv(e->b, e->warp, const_i32(e, WGMMA_WARPS), "");
+  LLVMValueRef last = LLVMBuildICmp(e->b, LLVMIntEQ, group, const_i32(e, groups - 1), "");
+  LLVMValueRef next = LLVMBuildAdd(e->b, group, const_i32(e, first + 1), "");
+  next = LLVMBuildSelect(e->b, last, const_i32(e, first), next, "");
+  LLVMValueRef args[] = {step == TURN_BEGIN ? LLVMBuildAdd(e->b, group, const_i32(e, first), "")
+                                            : next,
+                         const_i32(e, 2 * 32 * WGMMA_WARPS)};
+  struct branch br;
+  if (step == TURN_OPEN)
+    br = branch_begin(e, last);
+  intrinsic(e,
+            step == TURN_BEGIN ? "llvm.nvvm.barrier.cta.sync.aligned.count"
+                               : "llvm.nvvm.barrier.cta.arrive.aligned.count",
+            0, NULL, 2, args);
+  if (step == TURN_OPEN)
+    branch_end(e, &br);
 }
 
 // Dynamic shared memory: its size is given at the launch.
@@ -368,6 +392,7 @@ const struct target_hooks ptx_hooks = {
     .map_make = ptx_map_make,
     .maps_close = ptx_maps_close,
     .set_registers = ptx_set_registers,
+    .turn = turn,
     .async_copy = ptx_async_copy,
     .async_commit = ptx_async_commit,
     .async_wait = ptx_async_wait,

@@ -27,7 +27,7 @@ merged='^def [a-z_]*attention_merge\('
 attention 6 2 1 1450 64
 simulated "three heads a group" "$merged
 mask=\(m < 3\)"
-attention 6 3 3 390 48
+attention 6 3 3 990 48
 simulated "three queries, rows in the order of queries" "$merged
 m % 2
 m // 2"

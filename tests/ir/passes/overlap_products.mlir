@@ -16,6 +16,8 @@ module attributes {tile.maps = [{base = 0 : i32, box = array<i32: 64, 64>, dtype
 
 // ONE-NOT: pending = 1
 // CHECK-LABEL: func.func @attention
+// CHECK: "tilegpu.set_registers"() {count = 232
+// CHECK-NEXT: "tilegpu.turn"() {step = 0
 // CHECK: %[[ANY:.+]] = arith.cmpi slt, %arg1, %arg2
 // CHECK: scf.if %[[ANY]]
 // The first iteration up to the second product.
@@ -27,10 +29,12 @@ module attributes {tile.maps = [{base = 0 : i32, box = array<i32: 64, 64>, dtype
 // CHECK-NOT: warp_group_dot
 // CHECK: %[[FROM:.+]] = arith.addi %arg1, %c1
 // CHECK: scf.for %{{.+}} = %[[FROM]] to %arg2
-// CHECK: ring_full"(%arg3)
+// CHECK-NEXT: "tilegpu.turn"() {step = 1
+// CHECK-NEXT: ring_full"(%arg3)
 // CHECK: %[[S:.+]] = "tilegpu.warp_group_dot"(%arg0, %{{.+}}, %{{.+}}) {pending = 1
 // CHECK: ring_full"(%arg4)
 // CHECK: %[[R:.+]] = "tilegpu.warp_group_dot"(%{{.+}}, %{{.+}}, %{{.+}}) {pending = 2
+// CHECK-NEXT: "tilegpu.turn"() {step = 2
 // CHECK: %[[READY:.+]] = "tilegpu.warp_group_dot_wait"(%[[S]]) {pending = 1
 // CHECK-NEXT: "tilegpu.ring_release"(%arg3)
 // CHECK-NEXT: math.exp2 %[[READY]]
@@ -67,6 +71,7 @@ func.func @attention(%q: !q, %a: i32, %n: i32, %c: !bars, %d: !bars) -> !acc {
     }
     scf.yield %zero : !acc
   } else {
+    "tilegpu.set_registers"() {count = 232 : i32, grows = true} : () -> ()
     %r:2 = scf.for %i = %a to %n step %c1 iter_args(%acc = %zero, %l = %total) -> (!acc, tensor<128xf32, #rows>) : i32 {
       %f = "tilegpu.ring_full"(%c) {ring = 0 : i32, slots = 2 : i32} : (!bars) -> i32
       %k = "tilegpu.local_index"(%kb, %f) : (!k, i32) -> !k

@@ -94,7 +94,7 @@ START_TEST(grouped_heads) {
   static const struct {
     int heads, groups, queries, keys;
     bool is_packed;
-  } cases[] = {{6, 2, 1, 70, true},  {6, 3, 5, 33, true},   {8, 1, 3, 65, true},
+  } cases[] = {{6, 2, 1, 70, true},   {6, 3, 5, 33, true},   {8, 1, 3, 65, true},
                {7, 7, 16, 40, false}, {4, 2, 40, 48, false}, {12, 4, 21, 90, true}};
   for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
     char text[2000], packed[40];
@@ -347,7 +347,7 @@ END_TEST
 
 START_TEST(whole_blocks_have_no_mask) {
   char text[2000];
-  const struct shape s = {4, 16, 2048, 2048, 64, 64};
+  const struct shape s = {4, 16, 4096, 4096, 64, 64};
   operator_text(text, sizeof text, "bf16", &s, true, NULL);
   struct arena *a = arena_create();
   struct program *p = check_program(a, text, &on_gpu, "attention");
@@ -390,6 +390,62 @@ START_TEST(descriptors_of_keys_and_values) {
     ck_assert_msg((p->kernels.at[0]->num_warps == 8) == cases[i].by_tiles, "%zu", i);
     arena_destroy(a);
   }
+}
+END_TEST
+
+// Kernels by descriptors are persistent; where later queries see more keys, blocks come in pairs of
+// the same work. Results in whole blocks are stored by descriptors, also those of heads side by
+// side.
+START_TEST(orders_of_blocks) {
+  static const struct {
+    struct shape shape;
+    bool is_causal;
+    const char *loop, *store;
+  } cases[] = {
+      {{3, 24, 768, 640, 128, 128}, false, "tl.num_programs(0)):", "out_tiles.store("},
+      {{3, 24, 768, 768, 128, 128}, true, "in tl.range(0, 2 * pairs):", "out_tiles.store("},
+      {{3, 24, 800, 768, 128, 128}, true, "in tl.range(0, 2 * pairs):", "tl.store(out0"},
+      {{3, 40, 384, 384, 128, 128}, true, "batch = tl.program_id(1)", "out_tiles.store("},
+      {{3, 24, 768, 768, 64, 64}, true, "in tl.range(0, 2 * pairs):", "out_tiles.store("},
+      {{1, 8, 16384, 16384, 128, 128}, true, "batch = tl.program_id(1)", "out_tiles.store("}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char text[2000];
+    operator_text(text, sizeof text, "f16", &cases[i].shape, cases[i].is_causal, NULL);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_gpu, "attention");
+    const char *source = only_source(p, "attention");
+    ck_assert_msg(strstr(source, cases[i].loop) && strstr(source, cases[i].store), "%zu: %s", i,
+                  source);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
+// Queries, keys and values are parts of one projection's rows, four heads of queries for each of
+// keys.
+START_TEST(descriptors_of_shared_heads) {
+  struct arena *a = arena_create();
+  struct program *p = check_program(
+      a,
+      HEAD "x: \"bf16[5, 384, 1536]\"):\n" LINE
+           "a = torch.ops.aten.slice.Tensor(x, 2, 0, 1024)\n" LINE
+           "b = torch.ops.aten.slice.Tensor(x, 2, 1024, 1280)\n" LINE
+           "c = torch.ops.aten.slice.Tensor(x, 2, 1280, 1536)\n" LINE
+           "d = torch.ops.aten.view.default(a, [5, 384, 8, 128])\n" LINE
+           "e = torch.ops.aten.view.default(b, [5, 384, 2, 128])\n" LINE
+           "f = torch.ops.aten.view.default(c, [5, 384, 2, 128])\n" LINE
+           "q = torch.ops.aten.transpose.int(d, 1, 2)\n" LINE
+           "k = torch.ops.aten.transpose.int(e, 1, 2)\n" LINE
+           "v = torch.ops.aten.transpose.int(f, 1, 2)\n" LINE
+           "o = torch.ops.aten.scaled_dot_product_attention.default(q, k, v, None, 0.0, False, "
+           "enable_gqa = True)\n" LINE "return (o,)\n",
+      &(struct program_options){.target = "sm_90a", .multiprocessors = 100}, "shared heads");
+  const char *source = only_source(p, "shared heads");
+  ck_assert_msg(strstr(source, "k_row = batch // 8 * 384") ||
+                    strstr(source, "k_row = 384 * (batch // 8)"),
+                "%s", source);
+  ck_assert_msg(strstr(source, "q_row = "), "%s", source);
+  arena_destroy(a);
 }
 END_TEST
 
@@ -438,6 +494,8 @@ int main(void) {
   tcase_add_test(c, parts_of_one_buffer);
   tcase_add_test(c, whole_blocks_have_no_mask);
   tcase_add_test(c, descriptors_of_keys_and_values);
+  tcase_add_test(c, orders_of_blocks);
+  tcase_add_test(c, descriptors_of_shared_heads);
   tcase_add_test(c, masks_take_room);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);
