@@ -83,9 +83,9 @@ void build_set_registers(struct builder *b, int32_t count, bool grows) {
   build_op(b, OP_GPU_SET_REGISTERS, 0, NULL, 0, NULL, 2, a);
 }
 
-void build_turn(struct builder *b, enum turn step) {
+void build_ping_pong(struct builder *b, enum ping_pong step) {
   MlirNamedAttribute a = named_attr(b->c, "step", attr_i32(b->c, (int32_t)step));
-  build_op(b, OP_GPU_TURN, 0, NULL, 0, NULL, 1, &a);
+  build_op(b, OP_GPU_PING_PONG, 0, NULL, 0, NULL, 1, &a);
 }
 
 // The attributes that all ops of a ring have, and one more.

@@ -90,8 +90,8 @@ MlirValue build_is_producer(struct builder *b, bool leader);
 // Registers per thread of this warpgroup from here on: a multiple of 8 from 24 to 256 (PTX ISA,
 // "setmaxnreg").
 void build_set_registers(struct builder *b, int32_t count, bool grows);
-enum turn { TURN_OPEN, TURN_BEGIN, TURN_END };
-void build_turn(struct builder *b, enum turn step);
+enum ping_pong { PING_PONG_OPEN, PING_PONG_BEGIN, PING_PONG_END };
+void build_ping_pong(struct builder *b, enum ping_pong step);
 // All threads of the CTA, before any other op of the ring.
 void build_ring_init(struct builder *b, const struct ring_ref *r);
 // Waits until the next slot is empty; expects `bytes` in it. Returns its number (i32).

@@ -110,10 +110,10 @@ static bool check_set_registers(struct checked *k) {
           wrong(k, "cannot set %lld registers", (long long)count));
 }
 
-static bool check_turn(struct checked *k) {
+static bool check_ping_pong(struct checked *k) {
   int64_t step;
-  return want_i32(k, "step", &step) && ((step >= TURN_OPEN && step <= TURN_END) ||
-                                        wrong(k, "a turn has no step %lld", (long long)step));
+  return want_i32(k, "step", &step) && ((step >= PING_PONG_OPEN && step <= PING_PONG_END) ||
+                                        wrong(k, "ping-pong has no step %lld", (long long)step));
 }
 
 static bool check_ring_release(struct checked *k) {
@@ -145,7 +145,7 @@ bool check_ring(struct checked *k) {
   case OP_GPU_BARRIER: return want_groups(k);
   case OP_GPU_IS_PRODUCER: return want_bool(k, "leader");
   case OP_GPU_SET_REGISTERS: return check_set_registers(k);
-  case OP_GPU_TURN: return check_turn(k);
+  case OP_GPU_PING_PONG: return check_ping_pong(k);
   case OP_GPU_MAPS_OPEN:
   case OP_GPU_RING_END: return want_buffer(k);
   default: return true;

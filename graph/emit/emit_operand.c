@@ -28,9 +28,10 @@ static const char *offset_text(struct emitter *e, const struct expr *offset, uin
   return s;
 }
 
+// Also masked along axes that the offset does not depend on: what nothing uses is not loaded.
 static const char *loaded_text(struct emitter *e, const struct scalar *v, const struct scalar *load,
                                uint32_t axes, uint32_t inside) {
-  const char *mask = load_mask(e, v, emit_index_axes(e, load->index) | inside);
+  const char *mask = load_mask(e, v, axes | inside);
   const char *base = emit_buffer(e, load->buffer), *at = offset_text(e, load->index, axes);
   return mask ? arena_printf(e->arena, "tl.load(%s + (%s), mask=%s, other=0)", base, at, mask)
               : arena_printf(e->arena, "tl.load(%s + (%s))", base, at);

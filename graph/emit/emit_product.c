@@ -10,6 +10,8 @@
 #include "graph/emit/emit_operand.h"
 #include "graph/emit/product_writer.h"
 
+#include <inttypes.h>
+
 // ---- program ids ----
 
 static void write_batch(struct product_writer *w) {
@@ -35,6 +37,12 @@ static void write_batch(struct product_writer *w) {
 static const struct expr *wrapped(struct product_writer *w, const struct expr *axis,
                                   const char *name, const char *of, unsigned block) {
   const struct expr *t = emit_axis_alias(w->e, axis, name);
+  int64_t extent;
+  if (expr_is_const(axis_extent(axis), &extent) &&
+      2 * extent <= block) { // few rows: not loaded twice
+    emit_axis(w->e, t, of, arena_printf(w->e->arena, "(%s < %" PRId64 ")", of, extent), w->level);
+    return t;
+  }
   if (!product_divides(axis, block))
     emit_line(w->e, w->level, "%s = %s %% %s", name, of, emit_extent(w->e, axis_extent(axis)));
   emit_axis(w->e, t, product_divides(axis, block) ? of : name, NULL, w->level);
@@ -44,13 +52,33 @@ static const struct expr *wrapped(struct product_writer *w, const struct expr *a
 static const struct expr *inner_axis(struct product_writer *w, const char *name,
                                      const char *shape) {
   struct emitter *e = w->e;
-  const struct expr *t = emit_axis_alias(w->e, w->g->k, name);
+  const struct product *g = w->g;
+  if (g->group) { // blocks within groups: no masks
+    const struct expr *low = emit_axis_alias(e, g->low, name);
+    emit_line(e, 1, "%s = k0 %% %u + tl.arange(0, BLOCK_K)%s", name, g->group, shape);
+    emit_axis(e, low, name, NULL, 1);
+    return low;
+  }
+  const struct expr *t = emit_axis_alias(e, g->k, name);
   emit_line(e, 1, "%s = k0 + tl.arange(0, BLOCK_K)%s", name, shape);
   const char *mask =
       product_divides(w->g->k, w->g->plan.block_k)
           ? NULL
           : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, axis_extent(w->g->k)));
   emit_axis(e, t, name, mask, 1);
+  return t;
+}
+
+// The left operand's elements along k, all digits.
+static const struct expr *whole_axis(struct product_writer *w) {
+  struct emitter *e = w->e;
+  const struct product *g = w->g;
+  const struct expr *t = emit_axis_alias(e, g->whole_k, "ka");
+  const char *by = g->pack > 1 ? arena_printf(e->arena, "%u * ", g->pack) : "";
+  emit_line(e, 1, "ka = %sk0 + tl.arange(0, %sBLOCK_K)[None, :]", by, by);
+  bool is_whole = g->group || product_divides(g->k, g->plan.block_k);
+  const char *end = emit_extent(e, axis_extent(g->whole_k));
+  emit_axis(e, t, "ka", is_whole ? NULL : arena_printf(e->arena, "(ka < %s)", end), 1);
   return t;
 }
 
@@ -75,38 +103,99 @@ static const char *loop_header(struct product_writer *w) {
                       share, end);
 }
 
-static void emit_loop(struct product_writer *w) {
+struct inner {
+  const struct expr *row, *column; // aliases of m and n
+  const struct expr *ka, *kb;      // of elements of a and b along k
+};
+
+// The right operand of a product for one digit of k.
+static const struct scalar *right_operand(struct product_writer *w, unsigned i,
+                                          const struct inner *in, unsigned digit) {
+  const struct expr *from[2] = {w->g->n, w->g->whole_k};
+  const struct expr *to[2] = {in->column, product_inner(w->x, w->g, in->kb, digit)};
+  return batch_value(w->s, w->x, w->g->batch,
+                     scalar_substitute(w->s, w->g->stages[i]->b, 2, from, to));
+}
+
+static const char *right_text(struct product_writer *w, const struct scalar *b,
+                              const struct inner *in) {
+  return operand_text(w->e, b, w->g->dtype, in->kb, in->column, in->kb, "[BLOCK_K, BLOCK_N]");
+}
+
+// Digits lie side by side along k, as in the left operand.
+static void put_digits(struct product_writer *w, unsigned i, const char *name,
+                       const struct inner *in) {
   struct emitter *e = w->e;
-  const struct expr *row = wrapped(w, w->g->m, "row", "m", w->g->plan.block_m);
-  const struct expr *column = wrapped(w, w->g->n, "column", "n", w->g->plan.block_n);
-  product_write_sums(w);
-  emit_open(e, loop_header(w));
-  const struct expr *ka = inner_axis(w, "ka", "[None, :]"), *kb = inner_axis(w, "kb", "[:, None]");
-  const struct expr *from[3] = {w->g->m, w->g->n, w->g->k}, *to_a[3] = {row, column, ka},
-                    *to_b[3] = {row, column, kb};
-  const struct scalar *a[MOST_PRODUCTS], *b[MOST_PRODUCTS];
+  const struct scalar *b[MOST_PACKED];
+  const char *parts[MOST_PACKED];
+  for (unsigned d = 0; d < w->g->pack; d++) {
+    b[d] = right_operand(w, i, in, d);
+    emit_count(e, b[d]);
+  }
+  for (unsigned d = 0; d < w->g->pack; d++) {
+    parts[d] = arena_printf(e->arena, "%s_%u", name, d);
+    emit_line(e, 1, "%s = %s", parts[d], right_text(w, b[d], in));
+  }
+  emit_line(e, 1, "%s = tl.join(%s, %s).permute(0, 2, 1).reshape(2 * BLOCK_K, BLOCK_N)", name,
+            parts[0], parts[1]);
+}
+
+static void put_right(struct product_writer *w, unsigned i, const char *name,
+                      const struct inner *in) {
+  if (w->g->pack > 1) {
+    put_digits(w, i, name, in);
+    return;
+  }
+  const struct scalar *b = right_operand(w, i, in, 0);
+  emit_line(w->e, 1, "%s = %s", name, right_text(w, b, in));
+}
+
+static const struct scalar *left_operand(struct product_writer *w, unsigned i,
+                                         const struct inner *in) {
+  const struct expr *from[2] = {w->g->m, w->g->whole_k}, *to[2] = {in->row, in->ka};
+  return batch_value(w->s, w->x, w->g->batch,
+                     scalar_substitute(w->s, w->g->stages[i]->a, 2, from, to));
+}
+
+static void put_products(struct product_writer *w, const struct inner *in) {
+  struct emitter *e = w->e;
+  const struct scalar *a[MOST_PRODUCTS];
+  const char *shape = w->g->pack > 1 ? "[BLOCK_M, 2 * BLOCK_K]" : "[BLOCK_M, BLOCK_K]";
   for (unsigned i = 0; i < w->g->count; i++) {
-    a[i] = batch_value(w->s, w->x, w->g->batch,
-                       scalar_substitute(w->s, w->g->stages[i]->a, 3, from, to_a));
-    b[i] = batch_value(w->s, w->x, w->g->batch,
-                       scalar_substitute(w->s, w->g->stages[i]->b, 3, from, to_b));
+    a[i] = left_operand(w, i, in);
     emit_count(e, a[i]);
-    emit_count(e, b[i]);
+    if (w->g->pack == 1)
+      emit_count(e, right_operand(w, i, in, 0));
   }
   const char *x = NULL, *y = NULL;
   for (unsigned i = 0; i < w->g->count; i++) {
     if (i == 0 || a[i] != a[i - 1]) {
-      const char *text = operand_text(e, a[i], w->g->dtype, row, ka, ka, "[BLOCK_M, BLOCK_K]");
+      const char *text = operand_text(e, a[i], w->g->dtype, in->row, in->ka, in->ka, shape);
       x = product_numbered(w, "a", i);
       emit_line(e, 1, "%s = %s", x, text);
     }
-    if (i == 0 || b[i] != b[i - 1]) {
-      const char *text = operand_text(e, b[i], w->g->dtype, kb, column, kb, "[BLOCK_K, BLOCK_N]");
+    if (i == 0 || right_operand(w, i, in, 0) != right_operand(w, i - 1, in, 0)) {
       y = product_numbered(w, "b", i);
-      emit_line(e, 1, "%s = %s", y, text);
+      put_right(w, i, y, in);
     }
     product_write_dot(w, i, x, y);
   }
+}
+
+static void emit_loop(struct product_writer *w) {
+  struct emitter *e = w->e;
+  struct inner in = {wrapped(w, w->g->m, "row", "m", w->g->plan.block_m),
+                     wrapped(w, w->g->n, "column", "n", w->g->plan.block_n)};
+  product_write_sums(w);
+  emit_open(e, loop_header(w));
+  if (w->g->group) {
+    emit_line(e, 1, "high = k0 // %u", w->g->group);
+    emit_axis(e, w->g->high, "high", NULL, 1);
+  }
+  in.ka =
+      w->g->k == w->g->whole_k && !w->g->group ? inner_axis(w, "ka", "[None, :]") : whole_axis(w);
+  in.kb = inner_axis(w, "kb", "[:, None]");
+  put_products(w, &in);
   emit_close(e);
 }
 

@@ -28,6 +28,15 @@ static bool pays_as_integers(const struct value *v, const struct expr *m, const 
          expr_likely(k) >= 32;
 }
 
+// A row times quantised weights: they are computed from bytes, block by block.
+static bool is_row_of_weights(struct builder *b, const struct value *weights,
+                              const struct scalar *v, const struct expr *m, const struct expr *n,
+                              const struct expr *k) {
+  enum { LEAST = 64 };
+  return expr_is(m, 1) && expr_likely(n) >= LEAST && expr_likely(k) >= LEAST &&
+         loops_reads_quantised(b, weights, v);
+}
+
 // Moves constant factors of an operand to the users of the product, so that the operand is a plain
 // load. NULL: there are none.
 static const struct scalar *take_factor(struct builder *b, const struct scalar **a,
@@ -129,6 +138,7 @@ bool loops_lower_product(struct builder *b, const struct node *n) {
   const struct scalar *a = matrix(b, x, batched, axes[0], axes[1], axes[3]);
   const struct scalar *c = matrix(b, y, batched, axes[0], axes[3], axes[2]);
   if (!loops_pays_as_product(b, z->value, m, cols, k) && !b->uses[z->value->id].in_attention &&
+      !is_row_of_weights(b, y, c, m, cols, k) &&
       !pays_as_integers(z->value, m, cols, k, a, c)) {
     const struct expr *over = loops_axis(b, 'r', 0, k), *zero = expr_const(b->x, 0);
     const struct expr *at = batched ? z->at[0] : zero;

@@ -25,6 +25,28 @@ static void count_tile(void *user, const struct scalar *load) {
     g->shape.tiles += expr_has_symbol(load->index, g->m) && expr_has_symbol(load->index, g->n);
 }
 
+struct weights {
+  const struct product *g;
+  bool found;
+};
+
+static void note_bytes(void *user, const struct scalar *load) {
+  struct weights *w = user;
+  w->found |= load->buffer && dtype_bits(load->dtype) <= 8 &&
+              expr_has_symbol(load->index, w->g->n) && expr_has_symbol(load->index, w->g->whole_k);
+}
+
+// Are all right operands computed from bytes, a row of them for each column?
+static bool is_quantised(const struct product *g) {
+  bool all = true;
+  for (unsigned i = 0; i < g->count; i++) {
+    struct weights w = {g, false};
+    scalar_loads(g->stages[i]->b, note_bytes, &w);
+    all = all && w.found;
+  }
+  return all;
+}
+
 static void find_shape(struct exprs *x, struct product *g) {
   struct product_shape *s = &g->shape;
   s->batch = expr_likely(axis_extent(g->batch));
@@ -34,8 +56,10 @@ static void find_shape(struct exprs *x, struct product *g) {
   s->dtype = g->dtype;
   s->products = g->count;
   for (unsigned i = 0; i < g->count; i++)
-    s->is_gathered = s->is_gathered || !operand_is_plain(x, g->stages[i]->a, g->m, g->k) ||
-                     !operand_is_plain(x, g->stages[i]->b, g->n, g->k);
+    s->is_gathered = s->is_gathered || !operand_is_plain(x, g->stages[i]->a, g->m, g->whole_k) ||
+                     !operand_is_plain(x, g->stages[i]->b, g->n, g->whole_k);
+  s->is_quantised = s->is_gathered && is_quantised(g);
+  s->most_k = g->group;
   s->may_split = !g->folds_batch;
   s->may_split_blocks = g->count == 1;
   for (size_t i = 0; i < g->r->stages.len; i++)
@@ -71,7 +95,8 @@ static bool straddles(const struct product_tile *t, enum dtype dtype) {
 
 // The descriptors of a map exist before the kernel runs: their sizes are not 0.
 static void find_tiles(struct planner *pl, struct product *g) {
-  bool all = axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1;
+  bool all =
+      axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1 && g->k == g->whole_k;
   for (unsigned i = 0; i < g->count; i++) {
     g->a[i] = operand_tile(pl, g, g->stages[i]->a, g->m);
     g->b[i] = operand_tile(pl, g, g->stages[i]->b, g->n);
@@ -290,6 +315,7 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   g->rounds = o->rounds;
   if (!take_stages(g))
     return false;
+  product_find_digits(pl, g);
   plan_epilogue(pl, g);
   find_shape(pl->x, g);
   find_tiles(pl, g);

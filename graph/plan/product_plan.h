@@ -12,6 +12,8 @@ struct product_shape {
   unsigned products;     // products with a common loop over k
   unsigned tiles;        // block-sized tiles that the epilogue loads
   bool is_gathered;      // an operand or its offsets are computed: registers per element
+  bool is_quantised;     // b is computed from bytes of its own
+  unsigned most_k;       // of a block: so many bytes share a scale; 0: any number
   bool may_split;        // k, over programs
   bool may_split_blocks; // k of some blocks of a persistent kernel
   bool has_tiles;        // all operands are matrices that tensor descriptors describe
@@ -34,7 +36,7 @@ struct product_plan {
   double microseconds; // that the model expects
 };
 
-enum { MOST_PRODUCTS = 4 };
+enum { MOST_PRODUCTS = 4, MOST_PACKED = 2 };
 
 // A product and its epilogue.
 struct product {
@@ -42,9 +44,13 @@ struct product {
   const struct stage *stages[MOST_PRODUCTS];
   unsigned count;
   const struct expr *batch, *m, *n, *k; // axes
-  bool is_batched, folds_batch;         // folded: one grid index covers batches and blocks
-  bool rounds;                          // rounds results to their dtype before the epilogue
-  enum dtype dtype, sum;                // of the operands, of the sums
+  // The stages' inner axis, whole_k = pack * (group * high + low) + digit, where high and low are
+  // the digits of k (graph/plan/product_digits.c). group 0: k has none; pack 1: whole_k is k.
+  const struct expr *whole_k, *high, *low;
+  unsigned pack, group;
+  bool is_batched, folds_batch; // folded: one grid index covers batches and blocks
+  bool rounds;                  // rounds results to their dtype before the epilogue
+  enum dtype dtype, sum;        // of the operands, of the sums
   struct product_shape shape;
   struct product_plan plan;
   const struct expr *part; // the axis of parts of a split k
@@ -67,6 +73,11 @@ struct product_kernel {
   enum product_step step;
   unsigned block_m, block_n, group_m;
 };
+
+void product_find_digits(struct planner *pl, struct product *g);
+// whole_k at `inner`, an element of k (with a group: of `low`).
+const struct expr *product_inner(struct exprs *x, const struct product *g, const struct expr *inner,
+                                 unsigned digit);
 
 bool product_has_stage(const struct product *g, const struct stage *s);
 

@@ -14,7 +14,8 @@ unsigned product_block_k(const struct product_block *c, const struct product_sha
   unsigned k = plan_power_of_two(s->k, least, most < least ? least : most), divides = k;
   while (divides > 2 * least && s->k % divides != 0)
     divides /= 2;
-  return s->k % divides == 0 ? divides : k;
+  k = s->k % divides == 0 ? divides : k;
+  return s->most_k && k > s->most_k ? s->most_k : k;
 }
 
 int64_t product_block_count(const struct product_block *c, const struct product_shape *s) {

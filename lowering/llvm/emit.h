@@ -219,7 +219,7 @@ struct target_hooks {
   void (*map_make)(struct emitter *e, const struct made_map *m);
   void (*maps_close)(struct emitter *e);
   void (*set_registers)(struct emitter *e, unsigned count, bool grows);
-  void (*turn)(struct emitter *e, enum turn step); // of warpgroups (tilegpu.turn)
+  void (*ping_pong)(struct emitter *e, enum ping_pong step); // of warpgroups (tilegpu.ping_pong)
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                LLVMValueRef *ret);

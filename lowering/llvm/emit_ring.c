@@ -318,8 +318,8 @@ bool emit_ring(struct emitter *e, MlirOperation op) {
     e->target->hooks->set_registers(e, (unsigned)op_attr_int(op, "count", 0),
                                     op_attr_bool(op, "grows"));
     break;
-  case OP_GPU_TURN:
-    e->target->hooks->turn(e, (enum turn)op_attr_int(op, "step", 0));
+  case OP_GPU_PING_PONG:
+    e->target->hooks->ping_pong(e, (enum ping_pong)op_attr_int(op, "step", 0));
     break;
   case OP_GPU_RING_INIT: init(e, op); break;
   case OP_GPU_CLUSTER_BARRIER: e->target->hooks->cluster_barrier(e); break;

@@ -43,7 +43,7 @@ static bool stays_in_cta(struct ir_context *c, MlirOperation op) {
   case OP_GPU_BARRIER:
   case OP_GPU_IS_PRODUCER:
   case OP_GPU_SET_REGISTERS:
-  case OP_GPU_TURN:
+  case OP_GPU_PING_PONG:
   case OP_GPU_CLUSTER_BARRIER:
   case OP_GPU_RING_INIT: return true;
   default: return (op_flags(c, op) & (OP_READ | OP_WRITE | OP_EFFECT)) == 0;

@@ -50,7 +50,7 @@ struct state {
   MlirValue uses[WAIT_USES];
   size_t use_count;    // of what is computed from `unconverted` and carried
   MlirOperation entry; // of the warpgroups that compute
-  bool takes_turns;
+  bool has_ping_pong;
   intptr_t carried; // its number, of what the loop carries
   struct map parts; // op -> enum part + 1
 };
@@ -326,9 +326,9 @@ static struct values build_first(struct state *s, MlirBlock to, MlirValue lower,
 }
 
 // Ping-pong: the products of one warpgroup run beside the softmax of the other.
-static void take_turn(struct state *s, struct builder *b, enum turn step) {
-  if (s->takes_turns)
-    build_turn(b, step);
+static void ping_pong(struct state *s, struct builder *b, enum ping_pong step) {
+  if (s->has_ping_pong)
+    build_ping_pong(b, step);
 }
 
 static void build_body(struct state *s, MlirBlock to) {
@@ -338,12 +338,12 @@ static void build_body(struct state *s, MlirBlock to) {
     carried[i] = mlirBlockGetArgument(to, (intptr_t)i + 1);
   struct clone_map m = mapped(s, mlirBlockGetArgument(to, 0), carried), late = {.arena = m.arena};
   struct builder b = builder_at_end(s->c, to, mlirOperationGetLocation(s->first));
-  take_turn(s, &b, TURN_BEGIN);
+  ping_pong(s, &b, PING_PONG_BEGIN);
   clone_part(s, &m, to, FRONT);
   MlirValue first = clone_map_get(&m, mlirOperationGetResult(s->first, 0));
   set_pending(s, mlirOpResultGetOwner(first), 1);
   MlirValue sum = clone_second(s, &late, to, carried[n - 1], carried[s->carried], 2);
-  take_turn(s, &b, TURN_END);
+  ping_pong(s, &b, PING_PONG_END);
   clone_map_set(&m, mlirOperationGetResult(s->first, 0),
                 build_warp_group_dot_wait(&b, first, 1, 0, NULL));
   clone_part(s, &m, to, RELEASE_1);
@@ -419,9 +419,9 @@ static bool find_entry(MlirOperation op, void *user) {
   return true;
 }
 
-static void open_turns(struct state *s) {
+static void open_ping_pong(struct state *s) {
   struct builder b = builder_after(s->c, s->entry);
-  build_turn(&b, TURN_OPEN);
+  build_ping_pong(&b, PING_PONG_OPEN);
 }
 
 enum pass_result pass_overlap_products(struct pass_context *p) {
@@ -429,7 +429,7 @@ enum pass_result pass_overlap_products(struct pass_context *p) {
   bool changed = false;
   ir_walk(mlirModuleGetOperation(p->module), collect, &s);
   ir_walk(mlirModuleGetOperation(p->module), find_entry, &s);
-  s.takes_turns = !mlirOperationIsNull(s.entry);
+  s.has_ping_pong = !mlirOperationIsNull(s.entry);
   for (size_t i = 0; i < s.loops.len; i++)
     if (is_match(&s, s.loops.at[i])) {
       pass_remark(p, s.second, "dot",
@@ -437,7 +437,7 @@ enum pass_result pass_overlap_products(struct pass_context *p) {
       rewrite(&s);
       changed = true;
     }
-  if (changed && s.takes_turns)
-    open_turns(&s);
+  if (changed && s.has_ping_pong)
+    open_ping_pong(&s);
   return changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -165,23 +165,23 @@ static void warps_barrier(struct emitter *e, uint32_t warps) {
 // Warpgroup i waits at a barrier of its own, at which the one before it arrives. The first one need
 // not wait for its first turn: the last one opens by arriving there (FlashAttention-3, arXiv
 // 2407.08608, section 3.1).
-static void turn(struct emitter *e, enum turn step) {
+static void ping_pong(struct emitter *e, enum ping_pong step) {
   uint32_t groups = e->num_warps / WGMMA_WARPS, first = COMPUTING_BARRIER + 1 + groups;
   LLVMValueRef group = LLVMBuildUDiv(e->b, e->warp, const_i32(e, WGMMA_WARPS), "");
   LLVMValueRef last = LLVMBuildICmp(e->b, LLVMIntEQ, group, const_i32(e, groups - 1), "");
   LLVMValueRef next = LLVMBuildAdd(e->b, group, const_i32(e, first + 1), "");
   next = LLVMBuildSelect(e->b, last, const_i32(e, first), next, "");
-  LLVMValueRef args[] = {step == TURN_BEGIN ? LLVMBuildAdd(e->b, group, const_i32(e, first), "")
-                                            : next,
-                         const_i32(e, 2 * 32 * WGMMA_WARPS)};
+  LLVMValueRef args[] = {
+      step == PING_PONG_BEGIN ? LLVMBuildAdd(e->b, group, const_i32(e, first), "") : next,
+      const_i32(e, 2 * 32 * WGMMA_WARPS)};
   struct branch br;
-  if (step == TURN_OPEN)
+  if (step == PING_PONG_OPEN)
     br = branch_begin(e, last);
   intrinsic(e,
-            step == TURN_BEGIN ? "llvm.nvvm.barrier.cta.sync.aligned.count"
-                               : "llvm.nvvm.barrier.cta.arrive.aligned.count",
+            step == PING_PONG_BEGIN ? "llvm.nvvm.barrier.cta.sync.aligned.count"
+                                    : "llvm.nvvm.barrier.cta.arrive.aligned.count",
             0, NULL, 2, args);
-  if (step == TURN_OPEN)
+  if (step == PING_PONG_OPEN)
     branch_end(e, &br);
 }
 
@@ -392,7 +392,7 @@ const struct target_hooks ptx_hooks = {
     .map_make = ptx_map_make,
     .maps_close = ptx_maps_close,
     .set_registers = ptx_set_registers,
-    .turn = turn,
+    .ping_pong = ping_pong,
     .async_copy = ptx_async_copy,
     .async_commit = ptx_async_commit,
     .async_wait = ptx_async_wait,

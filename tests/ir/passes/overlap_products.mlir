@@ -17,7 +17,7 @@ module attributes {tile.maps = [{base = 0 : i32, box = array<i32: 64, 64>, dtype
 // ONE-NOT: pending = 1
 // CHECK-LABEL: func.func @attention
 // CHECK: "tilegpu.set_registers"() {count = 232
-// CHECK-NEXT: "tilegpu.turn"() {step = 0
+// CHECK-NEXT: "tilegpu.ping_pong"() {step = 0
 // CHECK: %[[ANY:.+]] = arith.cmpi slt, %arg1, %arg2
 // CHECK: scf.if %[[ANY]]
 // The first iteration up to the second product.
@@ -29,12 +29,12 @@ module attributes {tile.maps = [{base = 0 : i32, box = array<i32: 64, 64>, dtype
 // CHECK-NOT: warp_group_dot
 // CHECK: %[[FROM:.+]] = arith.addi %arg1, %c1
 // CHECK: scf.for %{{.+}} = %[[FROM]] to %arg2
-// CHECK-NEXT: "tilegpu.turn"() {step = 1
+// CHECK-NEXT: "tilegpu.ping_pong"() {step = 1
 // CHECK-NEXT: ring_full"(%arg3)
 // CHECK: %[[S:.+]] = "tilegpu.warp_group_dot"(%arg0, %{{.+}}, %{{.+}}) {pending = 1
 // CHECK: ring_full"(%arg4)
 // CHECK: %[[R:.+]] = "tilegpu.warp_group_dot"(%{{.+}}, %{{.+}}, %{{.+}}) {pending = 2
-// CHECK-NEXT: "tilegpu.turn"() {step = 2
+// CHECK-NEXT: "tilegpu.ping_pong"() {step = 2
 // CHECK: %[[READY:.+]] = "tilegpu.warp_group_dot_wait"(%[[S]]) {pending = 1
 // CHECK-NEXT: "tilegpu.ring_release"(%arg3)
 // CHECK-NEXT: math.exp2 %[[READY]]

@@ -275,7 +275,7 @@ static void rings(struct builder *b, MlirModule m, MlirValue n, MlirValue ptr, M
   struct ring_ref shared = {ring.barriers, 1, 3, 2, build_is_producer(b, false)};
   build_ring_init(b, &shared);
   build_set_registers(b, 40, false);
-  build_turn(b, TURN_BEGIN);
+  build_ping_pong(b, PING_PONG_BEGIN);
   MlirValue slot = build_ring_empty(b, &ring, 1024);
   build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets, 0);
   build_map_copy(b, &ring, 0, build_local_index(b, buffers, slot, -1), slot, 2, offsets, 2);

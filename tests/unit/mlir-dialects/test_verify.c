@@ -303,7 +303,7 @@ static const struct wrong wrongs[] = {
      "an offset for each dimension"},
     {"\"tilegpu.set_registers\"() {count = 42 : i32, grows = true} : () -> ()",
      "cannot set 42 registers"},
-    {"\"tilegpu.turn\"() {step = 3 : i32} : () -> ()", "a turn has no step 3"},
+    {"\"tilegpu.ping_pong\"() {step = 3 : i32} : () -> ()", "ping-pong has no step 3"},
     {"\"tilegpu.ring_init\"(%s) {ring = 0 : i32, slots = 3 : i32} : "
      "(!tilegpu.memdesc<tensor<32xf32, " S ">>) -> ()",
      "two i64 for each slot"},
