@@ -59,9 +59,9 @@ static const struct product_block gathered[] = {
     {16, 32, 32, 4, 3, 4, 12},    {32, 16, 32, 4, 3, 4, 12},   {16, 16, 32, 4, 3, 6, 8},
 };
 
-// Few rows times quantised weights, 11008 x 4096 bytes, us on an H100: 30 with 16x32x256 and 16 rows
-// (59 with 16x64x32, which had too few bytes in flight), 38 with 32x32x256 and 32, 40 with 64x32x128
-// and 64. Splits of k change less than 2 us, since it is no lack of programs.
+// Few rows times quantised weights, 11008 x 4096 bytes, us on an H100: 30 with 16x32x256 and 16
+// rows (59 with 16x64x32, which had too few bytes in flight), 38 with 32x32x256 and 32, 40 with
+// 64x32x128 and 64. Splits of k change less than 2 us, since it is no lack of programs.
 static const struct product_block quantised[] = {
     {16, 32, 256, 4, 3, 3, 60},
     {32, 32, 256, 4, 3, 2, 80},
@@ -114,7 +114,8 @@ static struct candidates candidates_of(const struct product_shape *s,
   } else if (s->is_gathered) {
     ADD_TABLE(&l, gathered);
   } else {
-    bool wgmma = plan_has_wgmma(o) && dtype_bits(s->dtype) == 16;
+    // Of 8-bit operands wgmma reads rows along k alone.
+    bool wgmma = plan_has_wgmma(o) && (dtype_bits(s->dtype) == 16 || s->has_rows_of_k);
     if (wgmma && s->has_tiles) {
       is_pair ? ADD_TABLE(&l, pairs_by_descriptors) : ADD_TABLE(&l, by_descriptors);
       l.tables[0].has_descriptors = true;
@@ -230,7 +231,7 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
   return (struct product_plan){
       .block_m = best->m,
       .block_n = best->n,
-      .block_k = x.has_descriptors ? best->k : product_block_k(best, s),
+      .block_k = x.has_descriptors ? best->k * 16 / dtype_bits(s->dtype) : product_block_k(best, s),
       .group_m = group_of(s, best->m, best->n),
       .split_k = x.split,
       .num_warps = best->warps,

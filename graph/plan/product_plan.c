@@ -102,7 +102,9 @@ static void find_tiles(struct planner *pl, struct product *g) {
     g->b[i] = operand_tile(pl, g, g->stages[i]->b, g->n);
     all = all && g->a[i].buffer && g->b[i].buffer;
   }
-  g->shape.has_tiles = all;
+  g->shape.has_tiles = g->shape.has_rows_of_k = all;
+  for (unsigned i = 0; i < g->count; i++)
+    g->shape.has_rows_of_k &= g->a[i].column_axis == g->k && g->b[i].column_axis == g->k;
   for (unsigned i = 0; i < g->count && all; i++) {
     g->shape.a_straddles |= straddles(&g->a[i], g->dtype);
     g->shape.b_straddles |= straddles(&g->b[i], g->dtype);

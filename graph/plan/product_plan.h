@@ -16,6 +16,7 @@ struct product_shape {
   unsigned most_k;       // of a block: so many bytes share a scale; 0: any number
   bool may_split;        // k, over programs
   bool may_split_blocks; // k of some blocks of a persistent kernel
+  bool has_rows_of_k;    // k is the contiguous dimension of all operands with descriptors
   bool has_tiles;        // all operands are matrices that tensor descriptors describe
   // Rows of an operand in memory begin within lines of 128 bytes: TMA reads two for each row of a
   // box.

@@ -186,6 +186,25 @@ START_TEST(packed_weights) {
 }
 END_TEST
 
+// wgmma reads 8-bit operands along k, so that only rows along k come by descriptors.
+START_TEST(descriptors_of_bytes) {
+  for (int i = 0; i < 2; i++) {
+    char text[1000];
+    TEXT(HEAD "x: \"f8e4m3fn[640, 384]\", w: \"f8e5m2[%s]\", a: \"f32[]\", b: \"f32[]\"):\n" LINE
+              "%s"
+              "p = torch.ops.aten._scaled_mm.default(x, %s, a, b, out_dtype = torch.float16)\n" LINE
+              "return (p,)\n",
+         i ? "384, 512" : "512, 384",
+         i ? "" : "t = torch.ops.aten.permute.default(w, [1, 0])\n" LINE, i ? "w" : "t");
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &(struct program_options){.target = "sm_90a"}, text);
+    const char *source = p->kernels.at[0]->source;
+    ck_assert_msg((strstr(source, "b_tiles.load(") == NULL) == (i == 1), "%s", source);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 START_TEST(gate_and_product) {
   check(HEAD
         "x: \"f16[32, 64]\", g: \"f16[96, 64]\", u: \"f16[96, 64]\"):\n" LINE
@@ -667,6 +686,7 @@ int main(void) {
   tcase_add_test(c, operand_is_computed);
   tcase_add_loop_test(c, operand_is_quantised, 0, 3);
   tcase_add_test(c, packed_weights);
+  tcase_add_test(c, descriptors_of_bytes);
   tcase_add_test(c, gate_and_product);
   tcase_add_test(c, products_of_the_same_rows_share_a_kernel);
   tcase_add_test(c, products_of_the_same_columns_share_a_kernel);
