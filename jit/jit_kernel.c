@@ -271,6 +271,7 @@ tile_status tile_kernel_get_parameter(const tile_kernel *k, size_t index,
       .has_default = p->has_default,
       .is_typed = p->is_typed,
       .is_pointer = p->is_typed && p->is_pointer,
+      .is_const = p->is_typed && p->is_const,
       .is_descriptor = p->is_typed && p->is_descriptor,
       .type = p->is_typed ? (tile_type)p->dtype : TILE_NONE,
   };

@@ -142,6 +142,7 @@ typedef struct tile_parameter {
   int has_default;
   int is_typed;      /* the annotation gives kind and type; else they are those of the argument */
   int is_pointer;    /* if typed */
+  int is_const;      /* const_ptr[...]: never stored through */
   int is_descriptor; /* if typed */
   tile_type type;    /* if typed: of a pointer or descriptor, its elements' */
 } tile_parameter;
