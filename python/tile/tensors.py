@@ -73,7 +73,7 @@ def _of_torch(x: Any, name: str) -> Memory:
     if x.layout is not torch.strided:
         raise errors.InvalidArgument(f"`{name}` is a {x.layout} tensor; Tile takes strided ones: call .to_dense()")
     if x.is_conj() or x.is_neg():
-        raise errors.InvalidArgument(f"`{name}` is a lazily conjugated or negated view; call .resolve_conj().resolve_neg()")
+        raise errors.InvalidArgument(f"`{name}` is a view whose conjugation or negation is deferred; call .resolve_conj().resolve_neg()")
     kind = torch_types().get(x.dtype)
     if kind is None:
         raise errors.InvalidArgument(f"`{name}` has dtype {x.dtype}, which Tile has not; it has {', '.join(_NUMPY)}")
