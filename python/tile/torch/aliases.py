@@ -30,18 +30,28 @@ def _storage(value: Any) -> Optional[int]:
 
 def _covers(value: torch.Tensor, others: List[torch.Tensor]) -> bool:
     """Whether `value` is a dense tensor from the start of its storage with the dtype of the others: any of them is a view of it."""
-    if any(is_symbolic(n) for n in value.stride()) or any(is_symbolic(n) for n in value.shape):
-        dense = value.is_contiguous() if not any(is_symbolic(n) for n in value.shape) else _is_row_major(value)
-    else:
-        dense = torch._prims_common.is_non_overlapping_and_dense(value)
     offset = value.storage_offset()
-    return dense and not is_symbolic(offset) and offset == 0 and all(o.dtype == value.dtype for o in others)
+    return (_is_row_major(value) or _is_dense(value)) and not is_symbolic(offset) and offset == 0 and all(o.dtype == value.dtype for o in others)
+
+
+def _is_dense(value: torch.Tensor) -> bool:
+    """A permutation of a row-major tensor, if the sizes are numbers."""
+    if any(is_symbolic(n) for n in (*value.shape, *value.stride())):
+        return False
+    want = 1
+    for stride, size in sorted((s, n) for s, n in zip(value.stride(), value.shape) if n != 1):
+        if stride != want:
+            return False
+        want *= size
+    return True
 
 
 def _is_row_major(value: torch.Tensor) -> bool:
     """By expressions alone: comparing SymInts adds guards."""
     want: Any = 1
     for size, stride in zip(reversed(value.shape), reversed(value.stride())):
+        if not is_symbolic(size) and size == 1:
+            continue
         a, b = (x.node.expr if is_symbolic(x) else x for x in (stride, want))
         if a != b:
             return False

@@ -120,7 +120,7 @@ class Program:
 
     def _inputs(self, module: fx.GraphModule, inputs: List[fx.Node]) -> None:
         """What the program's inputs are: values of the segment's inputs by index, or constants of the module."""
-        self.input_of: List[Tuple[Optional[int], Any]] = []
+        self.input_of: List[Tuple[Optional[int], Any]] = []  # (index, whether it is written) or (None, constant)
         self.input_specs: List[_Tensor] = []
         self.given: Dict[str, Optional[int]] = {}
         if self.pointer is None:
@@ -135,9 +135,8 @@ class Program:
                 self.input_of.append((index[name], inputs[index[name]] in self.writes))
                 self.input_specs.append(_Tensor(inputs[index[name]].meta["val"], self._evaluator))
             elif name in attributes:
-                value = _attribute(module, attributes[name].target).detach().to(self.device)
-                self.input_of.append((None, value))
-                self.input_specs.append(_Tensor(value, self._evaluator))
+                self.input_of.append((None, _attribute(module, attributes[name].target)))
+                self.input_specs.append(_Tensor(attributes[name].meta["val"], self._evaluator))
             else:
                 raise Unsupported(f"the program has an input `{name}` that the graph has not")
         for symbol in self.symbols:  # those that the program's own inputs leave open
@@ -179,17 +178,14 @@ class Program:
         """The program's inputs, on its device and with the strides that it was compiled for."""
         ins = []
         for (i, extra), spec in zip(self.input_of, self.input_specs):
-            if i is None:
-                ins.append(extra)
-                continue
-            t = args[i]
+            t = extra if i is None else args[i]
             if t.device != self.device:
-                if extra:
+                if extra is True:
                     raise errors.InvalidArgument(f"an input that the graph writes to is on {t.device}, not on {self.device}")
                 t = t.to(self.device)
             strides = spec.strides(values)
             if t.stride() != strides and any(a != b and n > 1 for a, b, n in zip(t.stride(), strides, t.shape)):
-                if extra:
+                if extra is True:
                     raise errors.InvalidArgument(f"an input that the graph writes to has strides {t.stride()}, not {strides}")
                 t = torch.empty_strided(t.shape, strides, dtype=t.dtype, device=t.device).copy_(t)
             ins.append(t)
