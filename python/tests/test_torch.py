@@ -17,7 +17,8 @@ from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SIZES = (5, 3, 8, 1)
-NOT_WHOLE = {"unsupported_in_the_middle", "complex_in_the_middle"}  # all other cases run in Tile alone
+# All other cases run in Tile alone. PyTorch evaluates a transformer's layer by one operator that only it has.
+NOT_WHOLE = {"unsupported_in_the_middle", "complex_in_the_middle", "Language"}
 ALLOWED = {torch.float32: 2e-5, torch.float64: 1e-11, torch.float16: 4e-3, torch.bfloat16: 2e-2}
 
 

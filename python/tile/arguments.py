@@ -47,6 +47,8 @@ class Packed:
         self.slots: Any = None
 
     def place(self, m: tensors.Memory, name: str) -> None:
+        if not m.device:  # a stand-in without memory
+            return
         if self.device is None:
             self.device = m.device
         elif m.device != self.device and m.pointer:

@@ -16,7 +16,7 @@ class Error(Exception):
     line, column, notes, help). `file`, `line` and `column` are those of the first error; None if it has no place."""
 
     def __init__(self, message: str, status: str = "", diagnostics: Optional[List[Dict[str, Any]]] = None):
-        super().__init__(message)
+        Exception.__init__(self, message)  # the classes of other libraries that subclasses derive from take other arguments
         self.status = status
         self.diagnostics = diagnostics or []
         first = next((d for d in self.diagnostics if d.get("severity") == "error"), None)

@@ -49,6 +49,17 @@ def is_numpy(x: Any) -> bool:
     return numpy is not None and isinstance(x, numpy.ndarray)
 
 
+# Names of Triton's dtypes.
+_TRITON: Dict[str, int] = {"int1": I1, "fp16": F16, "bf16": BF16, "fp32": F32, "fp64": F64, "fp8e5": F8E5, "fp8e4nv": F8E4NV,
+                           "fp8e4b15": binding.F8E4B15}
+
+
+def type_named(dtype: Any) -> Optional[int]:
+    """The type of a dtype of PyTorch, NumPy or Triton."""
+    name = str(getattr(dtype, "name", dtype)).replace("torch.", "")
+    return _NUMPY.get(name, _TRITON.get(name))
+
+
 def is_array(x: Any) -> bool:
     """Whether `x` is passed to kernels as a pointer."""
     return is_torch(x) or is_numpy(x) or (hasattr(x, "__dlpack__") and not is_number(x)) or hasattr(x, "data_ptr")
@@ -82,6 +93,18 @@ def _of_torch(x: Any, name: str) -> Memory:
     except RuntimeError as e:  # fake and functional tensors have no storage
         raise errors.InvalidArgument(f"`{name}` has no memory: {e}") from None
     return Memory(pointer, kind, torch_device(x.device), tuple(x.shape), x.stride(), False, x)
+
+
+def _of_pointer(x: Any, name: str) -> Memory:
+    """An object with `data_ptr` and `dtype`: Triton's reinterpreted tensors, and its stand-ins for tensors, which have no memory."""
+    kind = type_named(x.dtype)
+    if kind is None:
+        raise errors.InvalidArgument(f"`{name}` has dtype {x.dtype}, which Tile has not")
+    base = getattr(x, "base", None)
+    shape = tuple(x.shape)
+    strides = tuple(x.stride()) if hasattr(x, "stride") else dense_strides(shape)
+    device = torch_device(x.device) if hasattr(x, "device") else ""
+    return Memory(int(x.data_ptr()), kind, device, shape, strides, False, base if is_torch(base) else x)
 
 
 def _of_numpy(x: Any, name: str) -> Memory:
@@ -168,6 +191,8 @@ def memory(x: Any, name: str = "array", stream: Optional[int] = None) -> Memory:
         return _of_numpy(x, name)
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return _of_dlpack(x, name, stream)
+    if hasattr(x, "data_ptr") and hasattr(x, "dtype"):
+        return _of_pointer(x, name)
     raise errors.InvalidArgument(f"`{name}` is a {type(x).__name__}, not an array: pass one of NumPy, PyTorch or a library with DLPack")
 
 
