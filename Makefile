@@ -34,6 +34,10 @@ PYTHON ?= python3
 test-python: all
 	tests/run-python $(BUILD) $(PYTHON)
 
+# A wheel with the library of BUILD, into BUILD/wheel: make wheel PYTHON=/path/to/python3
+wheel: all
+	python/make-wheel $(BUILD) $(PYTHON)
+
 bench: all
 	meson test -C $(BUILD) --benchmark --verbose
 
@@ -46,4 +50,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-static
 
-.PHONY: all check deps demo test test-python static bench format install clean
+.PHONY: all check deps demo test test-python wheel static bench format install clean

@@ -162,7 +162,7 @@ def _candidates() -> List[str]:
     """Where the library may be: $TILE_LIBRARY alone if it is set, else in this package, else where the system looks."""
     if os.environ.get("TILE_LIBRARY"):
         return [os.environ["TILE_LIBRARY"]]
-    inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libtile.so")
+    inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libtile.so.0")
     return [inside] * os.path.exists(inside) + ["libtile.so.0"]
 
 
