@@ -139,8 +139,9 @@ class Program:
                 self.input_specs.append(_Tensor(attributes[name].meta["val"], self._evaluator))
             else:
                 raise Unsupported(f"the program has an input `{name}` that the graph has not")
+        possible = sizes.possible(self.symbols, self.shape_env)
         for symbol in self.symbols:  # those that the program's own inputs leave open
-            if binding.lib().tile_program_set_size(self.pointer, symbol.encode(), 2) == 0:
+            if binding.lib().tile_program_set_size(self.pointer, symbol.encode(), possible[symbol]) == 0:
                 self.given[symbol] = None
         self._arrays()
 

@@ -97,12 +97,21 @@ def shape_env_of(values: Iterable[Any]) -> Any:
     return None
 
 
+def _range(symbol: Any, shape_env: Any) -> Tuple[int, int]:
+    r = shape_env.var_to_range.get(symbol) if shape_env is not None else None
+    return (_bound(r.lower, 0), _bound(r.upper, MOST)) if r is not None else (0, MOST)
+
+
+def possible(symbols: Dict[str, Any], shape_env: Any) -> Dict[str, int]:
+    """A value that each symbol may have."""
+    return {name: _range(symbol, shape_env)[0] for name, symbol in symbols.items()}
+
+
 def ranges(symbols: Dict[str, Any], shape_env: Any) -> str:
     """The line by which the library learns the symbols' ranges; "" without symbols."""
     parts = []
     for name, symbol in sorted(symbols.items()):
-        r = shape_env.var_to_range.get(symbol) if shape_env is not None else None
-        low, high = (_bound(r.lower, 0), _bound(r.upper, MOST)) if r is not None else (0, MOST)
+        low, high = _range(symbol, shape_env)
         parts.append(f"{name}: VR[{low}, {high}]")
     return "\nRange constraints: {" + ", ".join(parts) + "}\n" if parts else ""
 
