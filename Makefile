@@ -29,6 +29,15 @@ static: | deps
 	test -f build-static/build.ninja || meson setup build-static -Dllvm_link=static --buildtype=release -Db_ndebug=true
 	ninja -C build-static tilec
 
+# The tests of python/, by a Python with PyTorch: make test-python PYTHON=/path/to/python3. `make test` does not need one.
+PYTHON ?= python3
+test-python: all
+	tests/run-python $(BUILD) $(PYTHON)
+
+# A wheel with the library of BUILD, into BUILD/wheel: make wheel PYTHON=/path/to/python3
+wheel: all
+	python/make-wheel $(BUILD) $(PYTHON)
+
 bench: all
 	meson test -C $(BUILD) --benchmark --verbose
 
@@ -41,4 +50,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-static
 
-.PHONY: all check deps demo test static bench format install clean
+.PHONY: all check deps demo test test-python wheel static bench format install clean

@@ -72,6 +72,8 @@ void diag_render_text(const struct diag_engine *e, struct diag_style style, stru
 // One JSON document {"diagnostics": [{severity, code, message, file, line, column, end_line,
 // end_column, labels, notes, help, fixits}]}.
 void diag_render_json(const struct diag_engine *e, struct strbuf *out);
+// The array alone, in one line.
+void diag_render_json_records(const struct diag_engine *e, struct strbuf *out);
 
 // Whether the code is of a limit or a size that was exceeded; not of running out of memory.
 bool diag_code_is_limit(enum diag_code c);

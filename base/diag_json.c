@@ -64,20 +64,29 @@ static void put_record(struct json_writer *w, const struct diag *d) {
   json_end_object(w);
 }
 
-void diag_render_json(const struct diag_engine *e, struct strbuf *out) {
-  struct json_writer w = {.out = out};
+static void put_records(struct json_writer *w, const struct diag_engine *e) {
   size_t n;
   struct diag **sorted = diag_sorted(e, &n);
   if (!sorted) {
-    strbuf_fail(out);
+    strbuf_fail(w->out);
     return;
   }
+  json_begin_array(w);
+  for (size_t i = 0; i < n; i++)
+    put_record(w, sorted[i]);
+  json_end_array(w);
+}
+
+void diag_render_json_records(const struct diag_engine *e, struct strbuf *out) {
+  struct json_writer w = {.out = out};
+  put_records(&w, e);
+}
+
+void diag_render_json(const struct diag_engine *e, struct strbuf *out) {
+  struct json_writer w = {.out = out};
   json_begin_object(&w);
   json_key(&w, "diagnostics");
-  json_begin_array(&w);
-  for (size_t i = 0; i < n; i++)
-    put_record(&w, sorted[i]);
-  json_end_array(&w);
+  put_records(&w, e);
   json_end_object(&w);
   strbuf_putc(out, '\n');
 }

@@ -51,5 +51,6 @@ void json_int(struct json_writer *w, int64_t value);
 void json_double(struct json_writer *w, double value);
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
+void json_raw(struct json_writer *w, const char *text); // a value that is JSON already
 
 #endif

@@ -113,6 +113,11 @@ void json_bool(struct json_writer *w, bool value) {
   strbuf_puts(w->out, value ? "true" : "false");
 }
 
+void json_raw(struct json_writer *w, const char *text) {
+  before_value(w);
+  strbuf_puts(w->out, text);
+}
+
 void json_null(struct json_writer *w) {
   before_value(w);
   strbuf_puts(w->out, "null");

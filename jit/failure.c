@@ -15,12 +15,20 @@ tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
   tile_status status = jit_diag_status(diag);
   if (reported)
     return status_set(status, "%s", diag_first_error(diag));
-  struct strbuf text = {0};
+  return jit_diag_fail(diag, status, "the compilation failed");
+}
+
+tile_status jit_diag_fail(const struct diag_engine *diag, tile_status status,
+                          const char *otherwise) {
+  struct strbuf text = {0}, records = {0};
   diag_render_text(diag, (struct diag_style){0}, &text);
-  if (text.failed)
-    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the messages of a compilation");
+  diag_render_json_records(diag, &records);
+  if (text.failed || records.failed)
+    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for diagnostics");
   else
-    status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the compilation failed");
+    status_set_diagnostics(status, text.len ? strbuf_cstr(&text) : otherwise,
+                           strbuf_cstr(&records));
   strbuf_finish(&text);
+  strbuf_finish(&records);
   return status;
 }

@@ -251,3 +251,29 @@ const struct lang_param *jit_kernel_declared(const tile_kernel *k, size_t *ret_c
 }
 
 const char *jit_kernel_name(const tile_kernel *k) { return k->name; }
+
+const char *tile_kernel_name(const tile_kernel *k) { return k ? k->name : ""; }
+
+size_t tile_kernel_parameter_count(const tile_kernel *k) { return k ? k->declared_count : 0; }
+
+tile_status tile_kernel_get_parameter(const tile_kernel *k, size_t index,
+                                      tile_parameter *ret_parameter) {
+  if (!k || !ret_parameter)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_kernel_get_parameter: `%s` is NULL",
+                      k ? "ret_parameter" : "kernel");
+  if (index >= k->declared_count)
+    return status_set(TILE_NOT_FOUND, "kernel `%s` has %zu parameters", k->name, k->declared_count);
+  const struct lang_param *p = &k->declared[index];
+  *ret_parameter = (tile_parameter){
+      .name = p->name,
+      .default_text = p->has_default ? p->default_text : NULL,
+      .is_constexpr = p->is_constexpr,
+      .has_default = p->has_default,
+      .is_typed = p->is_typed,
+      .is_pointer = p->is_typed && p->is_pointer,
+      .is_const = p->is_typed && p->is_const,
+      .is_descriptor = p->is_typed && p->is_descriptor,
+      .type = p->is_typed ? (tile_type)p->dtype : TILE_NONE,
+  };
+  return TILE_OK;
+}

@@ -149,6 +149,12 @@ struct jit_spec *jit_find(const struct config *c, const struct jit_key *key);
 tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struct jit_key *key,
                               const struct jit_report *report, struct jit_spec **ret);
 
+// ---- jit_launch.c ----
+// A launch on the CPU failed: an access faulted, or threads diverged. Runs it again with checks,
+// which report the violation and its location; if they find none, the first error stays.
+tile_status jit_launch_checked(tile_kernel *k, const struct config *failed, tile_stream *stream,
+                               tile_grid grid, const tile_arg *args, size_t arg_count);
+
 // ---- assemble.c ----
 // The module of a GPU specialisation, from optimized machine code in the disk cache, or assembled
 // now; *ret_how is the level that it got.
@@ -166,5 +172,9 @@ tile_status jit_diag_status(const struct diag_engine *diag);
 // The same, and the thread's message: rendered in full, or in one line if the caller has the
 // records (`reported`).
 tile_status jit_diag_failure(const struct diag_engine *diag, bool reported);
+// Sets this status with the diagnostics as message and as JSON; `otherwise`: the message if there
+// are none. TILE_OUT_OF_MEMORY when they cannot be written.
+tile_status jit_diag_fail(const struct diag_engine *diag, tile_status status,
+                          const char *otherwise);
 
 #endif

@@ -180,10 +180,8 @@ static tile_status launch_spec(tile_kernel *k, struct jit_spec *spec, tile_strea
                        flags | (spec->config->check ? LAUNCH_CHECKED : 0));
 }
 
-// A launch on the CPU failed: an access faulted, or threads diverged. Runs it again with checks,
-// which report the violation and its location; if they find none, the first error stays.
-static tile_status launch_checked(tile_kernel *k, const struct config *failed, tile_stream *stream,
-                                  tile_grid grid, const tile_arg *args, size_t arg_count) {
+tile_status jit_launch_checked(tile_kernel *k, const struct config *failed, tile_stream *stream,
+                               tile_grid grid, const tile_arg *args, size_t arg_count) {
   char message[512];
   snprintf(message, sizeof message, "%s", tile_error_message());
   struct jit_key key;
@@ -215,7 +213,7 @@ tile_status tile_launch_with(tile_kernel *k, tile_stream *stream, tile_grid grid
   if (s == TILE_OK)
     s = launch_spec(k, spec, stream, grid, args, launch_flags_of(options));
   if (s == TILE_LAUNCH_FAILED && device_is_cpu(k->device) && !spec->config->check)
-    s = launch_checked(k, spec->config, stream, grid, args, arg_count);
+    s = jit_launch_checked(k, spec->config, stream, grid, args, arg_count);
   return s;
 }
 

@@ -18,7 +18,8 @@ static size_t rounded(size_t size) {
 }
 
 static void buffer_free(const struct cpu_buffer *b) {
-  cpu_buffer_unmap((void *)b->base, rounded(b->size), b->is_guarded);
+  if (!b->registrations)
+    cpu_buffer_unmap((void *)b->base, rounded(b->size), b->is_guarded);
 }
 
 // ---- memory ----
@@ -37,7 +38,7 @@ static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
   pthread_mutex_lock(&d->lock);
   bool fits = d->bytes_in_use <= d->memory - size;
   void *p = fits ? cpu_buffer_map(rounded(size), &is_guarded) : NULL;
-  if (p && !cpu_buffer_insert(d, (struct cpu_buffer){(uintptr_t)p, size, is_guarded})) {
+  if (p && !cpu_buffer_insert(d, (struct cpu_buffer){(uintptr_t)p, size, is_guarded, 0})) {
     cpu_buffer_unmap(p, rounded(size), is_guarded);
     p = NULL;
   }
@@ -53,17 +54,58 @@ static tile_status cpu_release(tile_device *base, void *p) {
   struct cpu_device *d = cpu_of(base);
   pthread_mutex_lock(&d->lock);
   size_t i = cpu_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
-  bool found = i < d->buffer_count && d->buffers[i].base == (uintptr_t)p;
+  bool found =
+      i < d->buffer_count && d->buffers[i].base == (uintptr_t)p && d->buffers[i].registrations == 0;
   struct cpu_buffer freed = {0};
-  if (found) {
+  if (found)
     freed = cpu_buffer_remove(d, i);
-  }
   pthread_mutex_unlock(&d->lock);
   if (!found)
     return status_set(TILE_INVALID_ARGUMENT,
                       "tile_free: the pointer is not the start of a buffer of this device");
   buffer_free(&freed);
   return TILE_OK;
+}
+
+// With the lock.
+static tile_status add_foreign(struct cpu_device *d, uintptr_t base, size_t size) {
+  size_t i = cpu_buffer_find(d->buffers, d->buffer_count, base);
+  struct cpu_buffer *known = i < d->buffer_count ? &d->buffers[i] : NULL;
+  if (known && known->registrations && known->base == base && known->size == size) {
+    known->registrations++;
+    return TILE_OK;
+  }
+  if (cpu_buffer_overlaps(d, base, size))
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "tile_memory_register: the %zu bytes overlap another buffer of the device",
+                      size);
+  return cpu_buffer_insert(d, (struct cpu_buffer){base, size, false, 1})
+             ? TILE_OK
+             : status_set(TILE_OUT_OF_MEMORY, "out of memory for the table of buffers");
+}
+
+static tile_status cpu_register(tile_device *base, void *p, size_t size) {
+  struct cpu_device *d = cpu_of(base);
+  pthread_mutex_lock(&d->lock);
+  tile_status s = add_foreign(d, (uintptr_t)p, size);
+  pthread_mutex_unlock(&d->lock);
+  return s;
+}
+
+static tile_status cpu_unregister(tile_device *base, void *p) {
+  struct cpu_device *d = cpu_of(base);
+  pthread_mutex_lock(&d->lock);
+  size_t i = cpu_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
+  bool found =
+      i < d->buffer_count && d->buffers[i].base == (uintptr_t)p && d->buffers[i].registrations > 0;
+  if (found && d->buffers[i].registrations > 1)
+    d->buffers[i].registrations--;
+  else if (found)
+    cpu_buffer_remove(d, i);
+  pthread_mutex_unlock(&d->lock);
+  return found ? TILE_OK
+               : status_set(TILE_INVALID_ARGUMENT,
+                            "tile_memory_unregister: the pointer was not registered");
 }
 
 static tile_status cpu_range(tile_device *base, const void *p, void **ret_base, size_t *ret_size) {
@@ -228,6 +270,8 @@ static const struct device_ops cpu_ops = {
     .alloc = cpu_alloc,
     .release = cpu_release,
     .range = cpu_range,
+    .register_memory = cpu_register,
+    .unregister_memory = cpu_unregister,
     .stream_create = cpu_stream_create,
     .stream_destroy = cpu_stream_destroy,
     .stream_wait = cpu_stream_wait,

@@ -28,10 +28,11 @@
 
 #define CPU_BUFFER_ALIGN 256 // as on a GPU
 
-struct cpu_buffer { // one tile_malloc
+struct cpu_buffer { // one tile_malloc, or memory that the caller registered
   uintptr_t base;
   size_t size;
   bool is_guarded;
+  unsigned registrations; // 0: of tile_malloc
 };
 
 // Memory that one worker thread of the pool reuses for the CTAs it runs.
@@ -119,6 +120,8 @@ void cpu_buffer_unmap(void *p, size_t size, bool is_guarded);
 // Index of the buffer that contains `address` in a sorted table; `count` if none.
 size_t cpu_buffer_find(const struct cpu_buffer *table, size_t count, uintptr_t address);
 bool cpu_buffer_insert(struct cpu_device *d, struct cpu_buffer b); // false when memory is out
+// Whether a buffer shares bytes with [base, base + size).
+bool cpu_buffer_overlaps(const struct cpu_device *d, uintptr_t base, size_t size);
 struct cpu_buffer cpu_buffer_remove(struct cpu_device *d, size_t i);
 
 // ---- cpu_launch.c ----

@@ -143,6 +143,23 @@ tile_status tile_free(tile_device *device, void *pointer) {
   return device->ops->release(device, pointer);
 }
 
+tile_status tile_memory_register(tile_device *device, void *pointer, size_t size) {
+  if (!device)
+    return no_device_given("tile_memory_register");
+  if (!pointer || !size)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_memory_register: there is no memory");
+  return device->ops->register_memory ? device->ops->register_memory(device, pointer, size)
+                                      : TILE_OK;
+}
+
+tile_status tile_memory_unregister(tile_device *device, void *pointer) {
+  if (!device)
+    return no_device_given("tile_memory_unregister");
+  if (!pointer)
+    return null_argument("tile_memory_unregister", "pointer");
+  return device->ops->unregister_memory ? device->ops->unregister_memory(device, pointer) : TILE_OK;
+}
+
 tile_status device_allocation(tile_device *d, const void *p, void **ret_base, size_t *ret_size) {
   if (!p)
     return null_argument("device_allocation", "p");

@@ -19,6 +19,9 @@ struct device_ops {
   tile_status (*release)(tile_device *d, void *p);               // p is not NULL
   // The allocation that contains `p`, which is not NULL.
   tile_status (*range)(tile_device *d, const void *p, void **ret_base, size_t *ret_size);
+  // Memory of the process as a buffer; NULL where launches need no buffers.
+  tile_status (*register_memory)(tile_device *d, void *p, size_t size);
+  tile_status (*unregister_memory)(tile_device *d, void *p);
   // Handles of streams and events; a NULL stream handle is the default stream.
   tile_status (*stream_create)(tile_device *d, void **ret);
   void (*stream_destroy)(tile_device *d, void *stream);

@@ -11,6 +11,9 @@
 
 // Sets the calling thread's message and returns `status`: `return status_set(...)`.
 tile_status status_set(tile_status status, const char *fmt, ...) PRINTF(2, 3);
+// The same for a compilation that failed: `text` is its rendered diagnostics, `records` the same as
+// a JSON array, for tile_error_json.
+tile_status status_set_diagnostics(tile_status status, const char *text, const char *records);
 
 // A loaded kernel: a GPU function or a CPU function. `info` must outlive it.
 struct module;

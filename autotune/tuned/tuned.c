@@ -16,14 +16,7 @@ tile_status tuned_diag_failure(const struct diag_engine *diag, tile_status statu
   tile_status known = jit_diag_status(diag);
   if (known != TILE_COMPILE_ERROR)
     status = known;
-  struct strbuf text = {0};
-  diag_render_text(diag, (struct diag_style){0}, &text);
-  if (text.failed)
-    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the messages of a tuning");
-  else
-    status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the tuning failed");
-  strbuf_finish(&text);
-  return status;
+  return jit_diag_fail(diag, status, "the tuning failed");
 }
 
 static bool is_integer(const tile_kernel *k, size_t arg) {

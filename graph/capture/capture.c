@@ -79,6 +79,7 @@ void tile_graph_destroy(tile_graph *g) {
     return;
   strbuf_finish(&g->text);
   free(g->message);
+  free(g->records);
   arena_destroy(g->arena);
   free(g);
 }
@@ -315,6 +316,8 @@ static struct node *append(tile_graph *g, const char *name, const tile_operand *
     capture_fail_diag(g);
   return n;
 }
+
+int tile_graph_has_operator(const char *name) { return name && fx_has_operator(str_from(name)); }
 
 tile_value *tile_graph_apply(tile_graph *g, const char *name, const tile_operand *args,
                              size_t count) {

@@ -16,7 +16,7 @@ struct tile_graph {
   VEC(const struct expr *) sizes; // the sizes that numbers from FIRST_SIZE on represent
   struct map size_ids;            // by address of the expression: 1 + its index in `sizes`
   tile_status status;             // of the first error
-  char *message;                  // its message, on the heap
+  char *message, *records;        // its message, and its diagnostics as JSON (NULL: none), heap
   struct strbuf text;
   bool is_closed; // compiled: it cannot be changed
 };

@@ -13,16 +13,20 @@ tile_status capture_fail(tile_graph *g, tile_status status, const char *fmt, ...
     g->message = strbuf_take(&text);
     g->status = g->message ? status : TILE_OUT_OF_MEMORY;
   }
-  return status_set(g->status, "%s", g->message ? g->message : "out of memory");
+  return status_set_diagnostics(g->status, g->message ? g->message : "out of memory", g->records);
 }
 
 tile_status capture_fail_diag(tile_graph *g) {
-  struct strbuf text = {.arena = g->arena};
+  struct strbuf text = {.arena = g->arena}, records = {.arena = g->arena};
   diag_render_text(g->diag, (struct diag_style){0}, &text);
+  diag_render_json_records(g->diag, &records);
   bool is_limit = diag_code_is_limit(diag_first_error_code(g->diag));
+  if (g->status == TILE_OK)
+    g->records = memory_strdup(strbuf_cstr(&records));
   tile_status s = capture_fail(g, is_limit ? TILE_LIMIT : TILE_COMPILE_ERROR, "%s",
                                text.len ? strbuf_cstr(&text) : "the graph has an error");
   strbuf_finish(&text);
+  strbuf_finish(&records);
   return s;
 }
 

@@ -71,6 +71,7 @@ static bool call_build(const struct custom_operator *o, struct graph *g, struct 
   }
   ok = ok || failed(o, g, n, "build", &around);
   free(around.message);
+  free(around.records);
   return ok;
 }
 
@@ -98,6 +99,7 @@ static bool call_infer(const struct custom_operator *o, struct graph *g, const s
     ok = take_type(&around, &types[i], &ret[i]);
   ok = ok || failed(o, g, n, "infer", &around);
   free(around.message);
+  free(around.records);
   return ok;
 }
 

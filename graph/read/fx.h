@@ -21,4 +21,7 @@ struct graph *graph_read_fx_likely(struct arena *a, struct diag_engine *diag,
                                    const struct source *source, graph_likely_fn take_likely,
                                    void *user);
 
+// Whether a call of `name` ("aten.add.Tensor", "aten.add_.Tensor") is one that texts may have.
+bool fx_has_operator(struct str name);
+
 #endif

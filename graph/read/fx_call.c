@@ -5,6 +5,8 @@
 #include "graph/ir/custom.h"
 #include "graph/read/fx_reader.h"
 
+#include <stdio.h>
+
 // ---- names of operators ----
 
 static bool is_space(struct str s) {
@@ -36,21 +38,27 @@ static bool operator_name(struct reader *r, struct str *ret, struct span *ret_at
   return true;
 }
 
+enum { NAME_BYTES = 256 }; // longer than any operator's name
+
 // Also without the suffix ".default".
-static bool find_operator(struct reader *r, struct str name, enum operator_id *ret) {
-  if (operator_find(name, ret))
-    return true;
-  const char *full = arena_printf(r->arena, "%.*s.default", STR_ARG(name));
-  return full && operator_find(str_from(full), ret);
+static bool find_operator(struct str name, enum operator_id *ret) {
+  char full[NAME_BYTES];
+  if (name.len + sizeof ".default" > sizeof full)
+    return false;
+  snprintf(full, sizeof full, "%.*s.default", STR_ARG(name));
+  return operator_find(name, ret) || operator_find(str_from(full), ret);
 }
 
 // "aten.add.Tensor" for "aten.add_.Tensor".
-static bool find_written(struct reader *r, struct str name, enum operator_id *ret) {
+static bool find_written(struct str name, enum operator_id *ret) {
   struct str space, base, overload = str_split(str_split(name, '.', &space), '.', &base);
   if (base.len < 2 || base.ptr[base.len - 1] != '_' || base.ptr[base.len - 2] == '_')
     return false;
-  const char *plain = arena_printf(r->arena, "%.*s.%.*s.%.*s", STR_ARG(space), (int)base.len - 1,
-                                   base.ptr, STR_ARG(overload.len ? overload : STR("default")));
+  char plain[NAME_BYTES];
+  if (name.len + sizeof ".default" > sizeof plain)
+    return false;
+  snprintf(plain, sizeof plain, "%.*s.%.*s.%.*s", STR_ARG(space), (int)base.len - 1, base.ptr,
+           STR_ARG(overload.len ? overload : STR("default")));
   return operator_find(str_from(plain), ret) && operator_row(*ret)->results == 1;
 }
 
@@ -388,6 +396,12 @@ static bool append_written(struct reader *r, struct call *c, enum operator_id op
   return fx_write(r, x, new, c->at);
 }
 
+bool fx_has_operator(struct str name) {
+  enum operator_id op;
+  return custom_find(name) || special_of(name) != SPECIAL_NONE || find_operator(name, &op) ||
+         find_written(name, &op);
+}
+
 bool fx_call(struct reader *r, struct binding *ret) {
   struct call c;
   enum operator_id op = OPERATOR_COUNT;
@@ -401,8 +415,8 @@ bool fx_call(struct reader *r, struct binding *ret) {
   c.custom = custom_find(c.name);
   if (c.custom)
     op = OP_CUSTOM;
-  else if (special == SPECIAL_NONE && !find_operator(r, c.name, &op) &&
-           !(writes = find_written(r, c.name, &op))) {
+  else if (special == SPECIAL_NONE && !find_operator(c.name, &op) &&
+           !(writes = find_written(c.name, &op))) {
     fx_note_unknown(r, c.name, c.at);
     return fx_skip_brackets(r);
   }

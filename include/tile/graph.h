@@ -113,6 +113,10 @@ TILE_API tile_operand tile_g_word(const char *word); /* such as "tanh" */
 TILE_API tile_operand tile_g_ints(const int64_t *values, size_t count);
 TILE_API tile_operand tile_g_tensors(tile_value *const *values, size_t count);
 
+/* Nonzero: graphs may use the operator `name` ("aten.add.Tensor", "aten.add_.Tensor"): one of
+ * docs/operators.md or a registered one, or one of PyTorch's that only asks for sizes. Some of its
+ * dtypes or arguments may still be unsupported, which an error of the graph says. 0 for NULL. */
+TILE_API int tile_graph_has_operator(const char *name);
 /* Appends the operator `name` of docs/operators.md ("aten.add.Tensor", "prims.iota.default").
  * `args` are its arguments in the schema's order; trailing ones with defaults may be left out.
  * Returns the operator's first result, NULL on error. */

@@ -69,8 +69,8 @@ typedef struct tile_operator {
                        tile_result *results, size_t result_count, void *user);
   const char *kernel_source; /* a .tile file */
   const char *kernel;        /* the function in it */
-  /* The kernel's run-time parameters in order, separated by spaces: a tensor parameter of the schema
-   * (a pointer to its elements in row-major order, aligned to 16 bytes), `out` (with several
+  /* The kernel's run-time parameters in order, separated by spaces: a tensor parameter of the
+   * schema (a pointer to its elements in row-major order, aligned to 16 bytes), `out` (with several
    * results out0, out1, ..), the number of elements of one (`x_numel`), or an extent (`x_size0`).
    * Parameters of the schema that are int, float or bool are compile-time parameters of these names
    * if the kernel has them: list those in `constants`. */

@@ -20,15 +20,6 @@
 extern "C" {
 #endif
 
-/* A tensor in device memory. The caller owns the memory and both arrays; calls copy the arrays. */
-typedef struct tile_tensor {
-  void *data;     /* device address of the first element */
-  tile_type type; /* TILE_I1: one byte per element, 0 or 1 */
-  int rank;
-  const int64_t *shape;   /* `rank` sizes, outermost dimension first */
-  const int64_t *strides; /* `rank` strides in elements; NULL: contiguous */
-} tile_tensor;
-
 typedef struct tile_program tile_program;
 
 /* Reads the graph from a file and compiles it. TILE_COMPILE_ERROR: tile_error_message() has the

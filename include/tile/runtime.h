@@ -44,6 +44,11 @@ TILE_API const char *tile_status_name(tile_status status); /* "invalid argument"
 /* Describes the calling thread's last failure; "" if there was none. Valid until the thread's next
  * failing call. */
 TILE_API const char *tile_error_message(void);
+/* The same failure as one JSON document: {"status": "compile error", "message": "...",
+ * "diagnostics": [...]}. The array has a record for each error and warning of a compilation, with
+ * code, message, file, line, column, notes and help (docs/diagnostics.md); it is empty after other
+ * failures. Valid until the thread's next failing call, or the next call of this function. */
+TILE_API const char *tile_error_json(void);
 TILE_API const char *tile_version(void); /* "0.1.0" */
 
 /* ---- devices ---- */
@@ -78,6 +83,14 @@ TILE_API int tile_device_count(void); /* GPUs; 0 without a driver */
 /* Allocates `size` bytes; 0 gives a valid pointer too. TILE_OUT_OF_DEVICE_MEMORY. */
 TILE_API tile_status tile_malloc(tile_device *device, size_t size, void **ret_pointer);
 TILE_API tile_status tile_free(tile_device *device, void *pointer); /* accepts NULL */
+
+/* Checked launches on the CPU device find accesses outside of its buffers. This makes `size` bytes
+ * of memory of the process, which another library allocated, such a buffer until it is
+ * unregistered. Launches without checks need no registration. Registering the same bytes again
+ * counts; bytes that overlap another buffer are TILE_INVALID_ARGUMENT. On other devices both calls
+ * do nothing. */
+TILE_API tile_status tile_memory_register(tile_device *device, void *pointer, size_t size);
+TILE_API tile_status tile_memory_unregister(tile_device *device, void *pointer);
 
 /* ---- streams and events. A NULL stream is the device's default stream. ---- */
 typedef struct tile_stream tile_stream;
@@ -141,6 +154,15 @@ typedef enum tile_type { /* F8E5: E5M2; F8E4NV: E4M3 (NVIDIA); F8E4B15: E4M3 wit
                          TILE_NONE,      /* of tile_arg_none() alone */
                          TILE_DESCRIPTOR /* of tile_arg_descriptor() alone */
 } tile_type;
+
+/* A tensor in device memory. The caller owns the memory and both arrays; calls copy the arrays. */
+typedef struct tile_tensor {
+  void *data;     /* device address of the first element */
+  tile_type type; /* TILE_I1: one byte per element, 0 or 1 */
+  int rank;
+  const int64_t *shape;   /* `rank` sizes, outermost dimension first */
+  const int64_t *strides; /* `rank` strides in elements; NULL: contiguous */
+} tile_tensor;
 
 /* A tensor in device memory and the blocks in which a kernel accesses it: Triton's
  * TensorDescriptor(x, x.shape, x.strides, block_shape). Zero-initialise it. A launch fails with

@@ -114,6 +114,46 @@ TILE_API tile_status tile_launch(tile_kernel *kernel, tile_stream *stream, tile_
 TILE_API tile_status tile_launch_with(tile_kernel *kernel, tile_stream *stream, tile_grid grid,
                                       const tile_arg *args, size_t arg_count,
                                       const tile_launch_options *options);
+/* ---- prepared launches: arguments checked, and their specialisation found, once ---- */
+
+typedef struct tile_prepared tile_prepared;
+
+/* Compiles and loads the specialisation for these arguments and keeps their values; tensor
+ * descriptors are copied. The kernel's settings are those of now: later ones do not matter. Destroy
+ * it before the kernel. */
+TILE_API tile_status tile_prepared_create(tile_kernel *kernel, const tile_arg *args,
+                                          size_t arg_count, tile_prepared **ret_prepared);
+/* Replaces argument `index`. A value that needs another specialisation (another type, or a pointer
+ * that is no longer a multiple of 16 bytes) selects that one, which compiles if it is new, with the
+ * kernel's settings of now. Not while another thread launches. */
+TILE_API tile_status tile_prepared_set(tile_prepared *prepared, size_t index, tile_arg arg);
+/* Launches with the present values: what remains is the driver's call. Thread-safe. */
+TILE_API tile_status tile_prepared_launch(tile_prepared *prepared, tile_stream *stream,
+                                          tile_grid grid);
+TILE_API void tile_prepared_destroy(tile_prepared *prepared); /* accepts NULL */
+
+/* ---- the kernel's parameters ---- */
+
+/* The kernel owns the strings. */
+typedef struct tile_parameter {
+  const char *name;
+  const char *default_text; /* as tile_kernel_set_constant takes it; NULL: none, or no literal */
+  int is_constexpr;         /* set by name; the others are arguments of launches, in this order */
+  int has_default;
+  int is_typed;      /* the annotation gives kind and type; else they are those of the argument */
+  int is_pointer;    /* if typed */
+  int is_const;      /* const_ptr[...]: never stored through */
+  int is_descriptor; /* if typed */
+  tile_type type;    /* if typed: of a pointer or descriptor, its elements' */
+} tile_parameter;
+
+TILE_API size_t tile_kernel_parameter_count(const tile_kernel *kernel); /* 0 for NULL */
+/* Parameter `index` in the order of the source. TILE_NOT_FOUND: there are fewer. */
+TILE_API tile_status tile_kernel_get_parameter(const tile_kernel *kernel, size_t index,
+                                               tile_parameter *ret_parameter);
+/* The name of the kernel, which owns the string; "" for NULL. */
+TILE_API const char *tile_kernel_name(const tile_kernel *kernel);
+
 /* Compiles and loads the specialisation for these arguments; does not launch. Thread-safe. */
 TILE_API tile_status tile_kernel_prepare(tile_kernel *kernel, const tile_arg *args,
                                          size_t arg_count);

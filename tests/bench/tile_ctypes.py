@@ -1,27 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libtile from Python, for benchmarks that compare it with PyTorch and Triton in one process."""
+"""libtile from Python, for benchmarks that compare it with PyTorch and Triton in one process: the package's binding (python/tile/binding.py)
+with launches whose arguments are packed beforehand."""
 import ctypes as C
 import os
 import struct
+import sys
 
-I32, I64, F16, BF16, F32 = 3, 4, 11, 12, 13
-
-
-class Arg(C.Structure):
-    class Value(C.Union):
-        _fields_ = [("pointer", C.c_void_p), ("integer", C.c_int64), ("real", C.c_double)]
-
-    _fields_ = [("is_pointer", C.c_int), ("type", C.c_int), ("value", Value)]
-
-
-class Grid(C.Structure):
-    _fields_ = [("x", C.c_uint), ("y", C.c_uint), ("z", C.c_uint)]
-
-
-class Properties(C.Structure):
-    _fields_ = [("name", C.c_char * 128), ("target", C.c_char * 16), ("is_cpu", C.c_int), ("multiprocessors", C.c_int),
-                ("driver_version", C.c_int), ("memory", C.c_size_t), ("l2_bytes", C.c_size_t), ("shared_limit", C.c_size_t),
-                ("memory_gbs", C.c_double)]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+from tile import binding, tensors
+from tile.binding import BF16, F16, F32, I32  # noqa: F401 (for the benchmarks)
 
 
 class Halves:
@@ -53,17 +40,14 @@ class Tile:
     """One device of libtile. Errors are exceptions with the library's message."""
 
     def __init__(self, library=None, device=b"cuda"):
-        self.lib = C.CDLL(library or os.environ["TILE_LIBRARY"])
-        self.lib.tile_error_message.restype = C.c_char_p
+        if library:
+            os.environ["TILE_LIBRARY"] = library
+        self.lib, self.call = binding.lib(), binding.call
         self.device = C.c_void_p()
         self.call("tile_device_open", device, C.byref(self.device))
 
-    def call(self, name, *args):
-        if getattr(self.lib, name)(*args) != 0:
-            raise RuntimeError(name + ": " + self.lib.tile_error_message().decode())
-
     def properties(self):
-        p = Properties()
+        p = binding.tile_device_properties()
         self.call("tile_device_get_properties", self.device, C.byref(p))
         return p
 
@@ -85,33 +69,30 @@ class Tile:
 
     def bind(self, kernel, grid, *args):
         """A launch with everything but the call itself done: returns a function without arguments."""
-        packed = (Arg * len(args))()
+        packed = (binding.tile_arg * max(1, len(args)))()
         for slot, arg in zip(packed, args):
             if isinstance(arg, int):
-                slot.is_pointer, slot.type, slot.value.integer = 0, I32, arg
+                binding.arg_int(slot, arg, I32)
             elif isinstance(arg, float):
-                slot.is_pointer, slot.type, slot.value.real = 0, F32, arg
+                binding.arg_real(slot, arg, F32)
             elif isinstance(arg, Halves):
-                slot.is_pointer, slot.type, slot.value.pointer = 1, F16, arg.data_ptr()
+                binding.arg_pointer(slot, arg.data_ptr(), F16)
             else:
-                import torch
-                kinds = {torch.float16: F16, torch.float32: F32, torch.bfloat16: BF16, torch.int32: I32, torch.int64: I64}
-                slot.is_pointer, slot.type, slot.value.pointer = 1, kinds[arg.dtype], arg.data_ptr()
-        g = Grid(*grid)
-        launch = self.lib.tile_launch
-        launch.argtypes = [C.c_void_p, C.c_void_p, Grid, C.c_void_p, C.c_size_t]
+                binding.arg_pointer(slot, arg.data_ptr(), tensors.torch_types()[arg.dtype])
+        g, launch = binding.tile_grid(*grid), self.lib.tile_launch
         at, n = C.addressof(packed), len(args)
 
         def call():
-            if launch(kernel, None, g, at, n) != 0:
-                raise RuntimeError(self.lib.tile_error_message().decode())
+            status = launch(kernel, None, g, at, n)
+            if status:
+                raise binding.last_error(status)
 
         call.keep, call.kernel, call.count = packed, kernel, n
         return call
 
     def code(self, call):
         """The PTX (on the CPU: the object) that a bound launch runs."""
-        text, size = C.c_char_p(), C.c_size_t()
+        text, size = C.c_void_p(), C.c_size_t()
         self.call("tile_kernel_get_code", call.kernel, call.keep, C.c_size_t(call.count), C.byref(text), C.byref(size))
         return C.string_at(text, size.value)
 

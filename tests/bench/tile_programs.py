@@ -3,23 +3,8 @@
 import ctypes as C
 import time
 
-
-class Tensor(C.Structure):
-    _fields_ = [("data", C.c_void_p), ("type", C.c_int), ("rank", C.c_int), ("shape", C.POINTER(C.c_int64)),
-                ("strides", C.POINTER(C.c_int64))]
-
-
-class Info(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("type", C.c_int), ("rank", C.c_int), ("shape", C.c_int64 * 16), ("strides", C.c_int64 * 16)]
-
-
-class Likely(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("size", C.c_int64)]
-
-
-class Counts(C.Structure):
-    _fields_ = [("kernels", C.c_size_t), ("launches", C.c_size_t), ("arena_bytes", C.c_int64), ("eager_bytes", C.c_int64)]
-
+import tile_ctypes  # noqa: F401 (finds the package)
+from tile.binding import tile_likely_size, tile_program_properties, tile_tensor, tile_tensor_info
 
 TOLD = C.CFUNCTYPE(None, C.c_void_p, C.c_void_p)
 
@@ -42,23 +27,22 @@ class CompiledGraph:
         self.tile, self.handle, self.keep = tile, C.c_void_p(), []
         data, sizes = text.encode(), dict(sizes)
         start = time.perf_counter()
-        likely = (Likely * max(1, len(sizes)))(*[Likely(name.encode(), size) for name, size in sizes.items()])
+        likely = (tile_likely_size * max(1, len(sizes)))(*[tile_likely_size(name.encode(), size) for name, size in sizes.items()])
         tile.call("tile_program_from_text_likely", tile.device, b"graph.py", data, C.c_size_t(len(data)), likely, C.c_size_t(len(sizes)),
                   C.byref(self.handle))
         self.compile_s = time.perf_counter() - start
         tile.call("tile_program_wait_optimized", self.handle)
-        tile.lib.tile_program_output_count.restype = C.c_size_t
-        self.counts = Counts()
+        self.counts = tile_program_properties()
         tile.call("tile_program_get_properties", self.handle, C.byref(self.counts))
 
     def output_infos(self):
         for i in range(self.tile.lib.tile_program_output_count(self.handle)):
-            info = Info()
+            info = tile_tensor_info()
             self.tile.call("tile_program_output", self.handle, C.c_size_t(i), C.byref(info))
             yield info
 
     def pack(self, tensors):
-        packed = (Tensor * max(1, len(tensors)))()
+        packed = (tile_tensor * max(1, len(tensors)))()
         for slot, (address, kind, sizes, distances) in zip(packed, tensors):
             shape, strides = (C.c_int64 * 16)(*sizes), (C.c_int64 * 16)(*distances)
             self.keep += [shape, strides]
@@ -69,7 +53,6 @@ class CompiledGraph:
     def bind_to(self, inputs, outputs):
         """A run with everything but the call itself done: a function without arguments."""
         given, taken, run = self.pack(inputs), self.pack(outputs), self.tile.lib.tile_program_run
-        run.argtypes = [C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t]
         n, m = len(inputs), len(outputs)
 
         def call():
@@ -94,6 +77,4 @@ class CompiledGraph:
         return choices
 
     def close(self):
-        self.tile.lib.tile_program_close.argtypes = [C.c_void_p]
-        self.tile.lib.tile_program_close.restype = None
         self.tile.lib.tile_program_close(self.handle)

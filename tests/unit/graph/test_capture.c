@@ -312,7 +312,28 @@ START_TEST(from_text) {
   ck_assert_int_eq(tile_graph_from_text("bad.py", bad, strlen(bad), &g), TILE_COMPILE_ERROR);
   ck_assert_ptr_null(g);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "bad.py:2:"));
+  ck_assert_ptr_nonnull(strstr(tile_error_json(), "\"code\": \"E1002\""));
+  ck_assert_ptr_nonnull(strstr(tile_error_json(), "\"file\": \"bad.py\", \"line\": 2"));
   ck_assert_int_eq(tile_graph_from_text(NULL, NULL, 0, &g), TILE_INVALID_ARGUMENT);
+}
+END_TEST
+
+START_TEST(operators_by_name) {
+  static const char *const known[] = {"aten.add.Tensor",    "aten.add_.Tensor",
+                                      "aten.relu",          "aten.sym_size.int",
+                                      "aten.copy_.default", "higher_order.cond"};
+  static const char *const unknown[] = {
+      "aten.nonzero.default", "aten.add",       "", "add", "aten.",
+      "mylib.scale.default",  "aten.__.default"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    ck_assert_msg(tile_graph_has_operator(known[i]), "%s", known[i]);
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+    ck_assert_msg(!tile_graph_has_operator(unknown[i]), "%s", unknown[i]);
+  ck_assert(!tile_graph_has_operator(NULL));
+  char longest[4096];
+  memset(longest, 'a', sizeof longest);
+  longest[sizeof longest - 1] = '\0';
+  ck_assert(!tile_graph_has_operator(longest));
 }
 END_TEST
 
@@ -328,6 +349,7 @@ int main(void) {
   tcase_add_test(t, writes);
   tcase_add_test(t, errors);
   tcase_add_test(t, from_text);
+  tcase_add_test(t, operators_by_name);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);

@@ -10,6 +10,7 @@ int main(void) {
   SRunner *r = srunner_create(suite_specialise());
   srunner_add_suite(r, suite_launch_path());
   srunner_add_suite(r, suite_orc());
+  srunner_add_suite(r, suite_prepared());
   srunner_run_all(r, CK_ENV);
   int failed = srunner_ntests_failed(r);
   srunner_free(r);

@@ -8,5 +8,6 @@
 Suite *suite_specialise(void); // with the fake compiler
 Suite *suite_launch_path(void);
 Suite *suite_orc(void);
+Suite *suite_prepared(void);
 
 #endif

@@ -508,6 +508,52 @@ START_TEST(products_run_before_their_best_code_is_there) {
 }
 END_TEST
 
+START_TEST(prepared_launches_compute_and_check) {
+  enum { N = 200 };
+  float x[N], y[N], out[N];
+  for (int i = 0; i < N; i++)
+    x[i] = (float)i, y[i] = 2, out[i] = 0;
+  tile_kernel *k = open_kernel("add", "128");
+  tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(y, TILE_F32),
+                     tile_arg_pointer(out, TILE_F32), tile_arg_i32(N)};
+  tile_prepared *p;
+  ck_assert_int_eq(tile_prepared_create(k, args, 4, &p), TILE_OK);
+  ck_assert_int_eq(tile_prepared_launch(p, NULL, (tile_grid){2, 1, 1}), TILE_OK);
+  ck_assert_int_eq(tile_prepared_set(p, 1, args[0]), TILE_OK);
+  ck_assert_int_eq(tile_prepared_launch(p, NULL, (tile_grid){1, 1, 1}), TILE_OK);
+  for (int i = 0; i < N; i++)
+    ck_assert(out[i] == (i < 128 ? 2 * x[i] : x[i] + 2));
+  tile_prepared_destroy(p);
+  // Registered memory has bounds: an access outside of it is found.
+  ck_assert_int_eq(tile_kernel_set_check(k, 1), TILE_OK);
+  ck_assert_int_eq(tile_memory_register(device, x, sizeof x), TILE_OK);
+  ck_assert_int_eq(tile_memory_register(device, y, sizeof y), TILE_OK);
+  ck_assert_int_eq(tile_memory_register(device, out, (N - 8) * sizeof *out), TILE_OK);
+  ck_assert_int_eq(tile_prepared_create(k, args, 4, &p), TILE_OK);
+  ck_assert_int_eq(tile_prepared_launch(p, NULL, (tile_grid){2, 1, 1}), TILE_CHECK_FAILED);
+  ck_assert_msg(strstr(tile_error_message(), "add.tile:7"), "%s", tile_error_message());
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "`out`"));
+  tile_prepared_destroy(p);
+  tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(diagnostics_are_json_too) {
+  static const char text[] = "@jit\ndef f(x, B: constexpr = 16):\n    store(x, wrong)\n";
+  int32_t x = 0;
+  tile_kernel *k = NULL;
+  ck_assert_int_eq(
+      tile_kernel_from_source(device, "mistaken.tile", text, sizeof text - 1, NULL, &k), TILE_OK);
+  tile_arg arg = tile_arg_pointer(&x, TILE_I32);
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, &arg, 1), TILE_COMPILE_ERROR);
+  const char *json = tile_error_json();
+  ck_assert_ptr_nonnull(strstr(json, "{\"status\": \"compile error\""));
+  ck_assert_ptr_nonnull(strstr(json, "\"code\": \"E0201\""));
+  ck_assert_ptr_nonnull(strstr(json, "\"file\": \"mistaken.tile\", \"line\": 3, \"column\": 14"));
+  tile_kernel_close(k);
+}
+END_TEST
+
 int main(void) {
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);
@@ -524,6 +570,8 @@ int main(void) {
   tcase_add_test(host, faults_in_foreign_memory);
   tcase_add_test(host, faults_of_others_are_theirs);
   tcase_add_test(host, errors_are_diagnostics);
+  tcase_add_test(host, diagnostics_are_json_too);
+  tcase_add_test(host, prepared_launches_compute_and_check);
   tcase_add_test(host, threads_launch_one_new_kernel);
   tcase_add_test(host, cpu_objects_come_back_from_disk);
   suite_add_tcase(s, host);

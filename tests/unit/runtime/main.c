@@ -10,6 +10,7 @@ int main(void) {
   setenv("TILE_CACHE_DIR", "", 1);
   SRunner *r = srunner_create(suite_device());
   srunner_add_suite(r, suite_cuda());
+  srunner_add_suite(r, suite_dlpack());
   srunner_add_suite(r, suite_fiber());
   srunner_add_suite(r, suite_launch_maps());
   srunner_add_suite(r, suite_launch_clusters());

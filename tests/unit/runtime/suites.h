@@ -7,6 +7,7 @@
 
 Suite *suite_device(void);
 Suite *suite_cuda(void);
+Suite *suite_dlpack(void);
 Suite *suite_fiber(void);
 Suite *suite_launch_maps(void);
 Suite *suite_launch_clusters(void);
