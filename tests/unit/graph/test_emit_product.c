@@ -190,7 +190,7 @@ END_TEST
 START_TEST(descriptors_of_bytes) {
   for (int i = 0; i < 2; i++) {
     char text[1000];
-    TEXT(HEAD "x: \"f8e4m3fn[640, 384]\", w: \"f8e5m2[%s]\", a: \"f32[]\", b: \"f32[]\"):\n" LINE
+    TEXT(HEAD "x: \"f8e4m3fn[640, 384]\", w: \"f8e4m3fn[%s]\", a: \"f32[]\", b: \"f32[]\"):\n" LINE
               "%s"
               "p = torch.ops.aten._scaled_mm.default(x, %s, a, b, out_dtype = torch.float16)\n" LINE
               "return (p,)\n",
