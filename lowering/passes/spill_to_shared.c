@@ -11,6 +11,10 @@
 // its rows when they are computed, and loaded again by every op that uses the tile. A row of 65,536
 // f32 with 1024 threads is 64 registers of 64: without that, ptxas spills to local memory, which
 // exceeds the L1 cache here.
+//
+// Where tiles that are live at one time need more registers than a thread can have, the kernel gets
+// `tilegpu.registers`, all that there are: ptxas, which is free to choose fewer for more programs a
+// multiprocessor, may choose 32 there and spill everything.
 #include "base/limits.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
@@ -183,6 +187,31 @@ static void spill_function(struct state *s, MlirOperation func, uint32_t shared_
     set_number(s, func, "tilegpu.spill_bytes", s->rows * SPILL_ROW_BYTES * threads);
 }
 
+// The largest number of registers of tiles that are live at one time.
+static unsigned most_live_words(const struct state *s) {
+  uint32_t points = liveness_count(s->live);
+  int64_t *change = arena_array(s->p->scratch, int64_t, points + 2), now = 0, most = 0;
+  for (size_t i = 0; i < s->tiles.len; i++) {
+    const struct tile *t = &s->tiles.at[i];
+    change[t->live.begin] += t->words - t->rows * ROW_WORDS;
+    change[t->live.end] -= t->words - t->rows * ROW_WORDS;
+  }
+  for (uint32_t i = 0; i < points + 2; i++) {
+    now += change[i];
+    most = now > most ? now : most;
+  }
+  return (unsigned)most;
+}
+
+// False: the kernel does as it is.
+static bool take_all_registers(struct state *s, MlirOperation func) {
+  unsigned all = resource_registers(s->p->target, s->p->num_warps);
+  if (most_live_words(s) <= all)
+    return false;
+  set_number(s, func, "tilegpu.registers", all);
+  return true;
+}
+
 struct sizes {
   struct pass_context *p;
   unsigned shared, loops;
@@ -222,5 +251,6 @@ enum pass_result pass_spill_to_shared(struct pass_context *p) {
     return PASS_FAILED;
   spill_function(&s, kernel,
                  shared_allocation_of(p->c, p->module, p->target, p->num_warps, p->scratch).total);
-  return s.rows ? PASS_CHANGED : PASS_UNCHANGED;
+  bool takes_all = take_all_registers(&s, kernel);
+  return s.rows || takes_all ? PASS_CHANGED : PASS_UNCHANGED;
 }
