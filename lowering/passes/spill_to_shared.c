@@ -12,9 +12,10 @@
 // f32 with 1024 threads is 64 registers of 64: without that, ptxas spills to local memory, which
 // exceeds the L1 cache here.
 //
-// Where tiles that are live at one time need more registers than a thread can have, the kernel gets
-// `tilegpu.registers`, all that there are: ptxas, which is free to choose fewer for more programs a
-// multiprocessor, may choose 32 there and spill everything.
+// Where tiles that are live at one time need half as many registers again as a thread can have, the
+// kernel gets `tilegpu.registers`, all that there are: ptxas, which is free to choose fewer for more
+// programs a multiprocessor, may choose 32 there and spill everything. Below that the count of live
+// tiles, which takes no account of what ptxas loads late, says little.
 #include "base/limits.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
@@ -232,7 +233,7 @@ static unsigned most_live_words(const struct state *s) {
 // False: the kernel does as it is.
 static bool take_all_registers(struct state *s, MlirOperation func) {
   unsigned all = resource_registers(s->p->target, s->p->num_warps);
-  if (most_live_words(s) <= all)
+  if (2 * most_live_words(s) <= 3 * all)
     return false;
   set_number(s, func, "tilegpu.registers", all);
   return true;
