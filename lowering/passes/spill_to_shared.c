@@ -13,9 +13,9 @@
 // exceeds the L1 cache here.
 //
 // Where tiles that are live at one time need half as many registers again as a thread can have, the
-// kernel gets `tilegpu.registers`, all that there are: ptxas, which is free to choose fewer for more
-// programs a multiprocessor, may choose 32 there and spill everything. Below that the count of live
-// tiles, which takes no account of what ptxas loads late, says little.
+// kernel gets `tilegpu.registers`, all that there are: ptxas, which is free to choose fewer for
+// more programs a multiprocessor, may choose 32 there and spill everything. Below that the count of
+// live tiles, which takes no account of what ptxas loads late, says little.
 #include "base/limits.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
