@@ -12,10 +12,9 @@
 // f32 with 1024 threads is 64 registers of 64: without that, ptxas spills to local memory, which
 // exceeds the L1 cache here.
 //
-// Where tiles that are live at one time need half as many registers again as a thread can have, the
-// kernel gets `tilegpu.registers`, all that there are: ptxas, which is free to choose fewer for
-// more programs a multiprocessor, may choose 32 there and spill everything. Below that the count of
-// live tiles, which takes no account of what ptxas loads late, says little.
+// A kernel that spills, or would if there were shared memory left, gets `tilegpu.registers`, all
+// that there are: ptxas, which is free to choose fewer for more programs a multiprocessor, may
+// choose 32 there and spill everything.
 #include "base/limits.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
@@ -52,6 +51,7 @@ struct state {
   VEC(uint32_t) barriers; // points
   VEC(struct load) loads;
   unsigned budget, row_limit, rows;
+  bool is_short; // of registers, at a barrier
 };
 
 // ---- tiles ----
@@ -167,6 +167,7 @@ static void relieve(struct state *s, uint32_t point) {
           (!best || t->words - t->rows * ROW_WORDS > best->words - best->rows * ROW_WORDS))
         best = t;
     }
+    s->is_short = s->is_short || words > s->budget;
     if (words <= budget || !best)
       return;
     budget = s->budget - loads_behind(s, point);
@@ -214,31 +215,6 @@ static void spill_function(struct state *s, MlirOperation func, uint32_t shared_
     set_number(s, func, "tilegpu.spill_bytes", s->rows * SPILL_ROW_BYTES * threads);
 }
 
-// The largest number of registers of tiles that are live at one time.
-static unsigned most_live_words(const struct state *s) {
-  uint32_t points = liveness_count(s->live);
-  int64_t *change = arena_array(s->p->scratch, int64_t, points + 2), now = 0, most = 0;
-  for (size_t i = 0; i < s->tiles.len; i++) {
-    const struct tile *t = &s->tiles.at[i];
-    change[t->live.begin] += t->words - t->rows * ROW_WORDS;
-    change[t->live.end] -= t->words - t->rows * ROW_WORDS;
-  }
-  for (uint32_t i = 0; i < points + 2; i++) {
-    now += change[i];
-    most = now > most ? now : most;
-  }
-  return (unsigned)most;
-}
-
-// False: the kernel does as it is.
-static bool take_all_registers(struct state *s, MlirOperation func) {
-  unsigned all = resource_registers(s->p->target, s->p->num_warps);
-  if (2 * most_live_words(s) <= 3 * all)
-    return false;
-  set_number(s, func, "tilegpu.registers", all);
-  return true;
-}
-
 struct sizes {
   struct pass_context *p;
   unsigned shared, loops;
@@ -278,6 +254,7 @@ enum pass_result pass_spill_to_shared(struct pass_context *p) {
     return PASS_FAILED;
   spill_function(&s, kernel,
                  shared_allocation_of(p->c, p->module, p->target, p->num_warps, p->scratch).total);
-  bool takes_all = take_all_registers(&s, kernel);
-  return s.rows || takes_all ? PASS_CHANGED : PASS_UNCHANGED;
+  if (s.is_short)
+    set_number(&s, kernel, "tilegpu.registers", resource_registers(p->target, p->num_warps));
+  return s.is_short ? PASS_CHANGED : PASS_UNCHANGED;
 }
