@@ -107,6 +107,17 @@ static void unread(struct eval *e, const struct stmt *s) {
     e->damaged = true;
 }
 
+// Of functions evaluated at compile time: the block is assumed to succeed, unless it imports.
+static void attempt(struct eval *e, const struct stmt *s) {
+  for (size_t i = 0; i < s->try_stmt.body.len; i++)
+    if (s->try_stmt.body.at[i]->kind == STMT_IMPORT) {
+      eval_error(e, s->span, E0111, "`try` is not part of the language");
+      return;
+    }
+  struct seq body = {.list = &s->try_stmt.body};
+  eval_seq(e, &body);
+}
+
 // A function that must not have effects is inlined.
 static bool stays_call(struct eval *e, const struct function *f, const struct operand *args,
                        const char *const *names, size_t count, struct span at, struct value *ret) {
@@ -152,6 +163,7 @@ const struct dialect kernel_dialect = {.most_values = EVAL_MAX_UNROLL,
                                        .truth = truth,
                                        .subscript = subscript,
                                        .dict = emit_dict,
+                                       .attempt = attempt,
                                        .unread = unread,
                                        .call = stays_call,
                                        .refuse_function = refuse_function,

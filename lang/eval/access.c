@@ -92,7 +92,9 @@ struct value eval_no_elements(struct eval *e, const struct expr *x, struct value
 }
 
 struct value eval_subscript(struct eval *e, const struct expr *x) {
-  struct value v = eval_expr(e, x->subscript.object);
+  struct value v = eval_expr(e, x->subscript.object), item;
+  if (v.kind == VALUE_OPAQUE && e->on->find_item && e->on->find_item(e, x, v.opaque, &item))
+    return item;
   if (!need_known(e, (struct operand){v, x->subscript.object->span}))
     return VALUE_ERROR;
   if (value_is_poison(v))

@@ -76,7 +76,8 @@ static void names_of_stmt(struct eval *e, const struct stmt *s, struct name_list
 static void names_of_stmts(struct eval *e, const struct stmt_list *s, struct name_list *l) {
   for (size_t i = 0; i < s->len; i++) {
     const struct stmt *st = s->at[i];
-    if (st->kind != STMT_IF && st->kind != STMT_FOR && st->kind != STMT_WHILE) {
+    if (st->kind != STMT_IF && st->kind != STMT_FOR && st->kind != STMT_WHILE &&
+        st->kind != STMT_TRY) {
       names_of_stmt(e, st, l);
       continue;
     }
@@ -109,6 +110,16 @@ static bool list_may_exit(const struct stmt_list *l, bool in_loop) {
   return false;
 }
 
+// In any of its blocks.
+static bool try_has(const struct stmt *s, bool (*has)(const struct stmt_list *l, bool in_loop),
+                    bool in_loop) {
+  bool found = has(&s->try_stmt.body, in_loop) || has(&s->try_stmt.orelse, in_loop) ||
+               has(&s->try_stmt.last, in_loop);
+  for (size_t i = 0; i < s->try_stmt.count && !found; i++)
+    found = has(&s->try_stmt.handlers[i].body, in_loop);
+  return found;
+}
+
 static bool may_exit(const struct stmt *s, bool in_loop) {
   switch ((int)s->kind) {
   case STMT_RETURN: return true;
@@ -119,11 +130,17 @@ static bool may_exit(const struct stmt *s, bool in_loop) {
   case STMT_FOR: return list_may_exit(&s->for_stmt.body, true);
   case STMT_WHILE: return list_may_exit(&s->while_stmt.body, true);
   case STMT_WITH: return list_may_exit(&s->with_stmt.body, in_loop);
+  case STMT_TRY: return try_has(s, list_may_exit, in_loop);
   }
   return false;
 }
 
 bool stmt_may_exit(const struct stmt *s) { return may_exit(s, false); }
+
+static bool may_break(const struct stmt_list *l, bool in_loop) {
+  (void)in_loop;
+  return list_may_break(l);
+}
 
 bool list_may_break(const struct stmt_list *l) {
   for (size_t i = 0; i < l->len; i++) {
@@ -134,6 +151,8 @@ bool list_may_break(const struct stmt_list *l) {
         (list_may_break(&s->if_stmt.body) || list_may_break(&s->if_stmt.orelse)))
       return true;
     if (s->kind == STMT_WITH && list_may_break(&s->with_stmt.body))
+      return true;
+    if (s->kind == STMT_TRY && try_has(s, may_break, true))
       return true;
   }
   return false;

@@ -19,7 +19,7 @@ static enum enum_kind kind_of(const struct ast_class *c, const struct ast_module
     if (strcmp(name, "IntEnum") == 0 || strcmp(name, "StrEnum") == 0 ||
         strcmp(name, "IntFlag") == 0)
       return ENUM_PLAIN;
-    if (strcmp(name, "Enum") == 0) {
+    if (strcmp(name, "Enum") == 0 || strcmp(name, "Flag") == 0) {
       bool is_plain =
           i > 0 && (strcmp(c->bases[i - 1], "str") == 0 || strcmp(c->bases[i - 1], "int") == 0);
       return is_plain ? ENUM_PLAIN : ENUM_MEMBERS;
@@ -44,7 +44,13 @@ bool enum_fields(struct record *r) {
   return true;
 }
 
-// `auto()`: one more than the member before.
+static bool is_flags(const struct ast_class *c) {
+  for (size_t i = 0; i < c->base_count; i++)
+    if (strcmp(c->bases[i], "Flag") == 0 || strcmp(c->bases[i], "IntFlag") == 0)
+      return true;
+  return false;
+}
+
 static bool is_auto(const struct expr *x) {
   if (x->kind != EXPR_CALL || x->call.arg_count)
     return false;
@@ -53,6 +59,18 @@ static bool is_auto(const struct expr *x) {
                      : f->kind == EXPR_ATTRIBUTE ? f->attribute.name
                                                  : "";
   return strcmp(name, "auto") == 0;
+}
+
+// `auto()`, `steps` members after `n`: one more each time; of flags the next powers of two.
+static struct value auto_value(const struct ast_class *c, int_const n, size_t steps) {
+  if (!is_flags(c))
+    return value_int(n + (int_const)steps);
+  int_const power = 1, most = (int_const)1 << 100;
+  while (power <= n && power < most)
+    power *= 2;
+  for (; steps > 1 && power < most; steps--)
+    power *= 2;
+  return steps == 0 ? value_int(n) : power < most ? value_int(power) : VALUE_ERROR;
 }
 
 static struct value constant_at(struct eval *e, const struct record *r, const struct ast_class *c,
@@ -65,7 +83,7 @@ static struct value constant_at(struct eval *e, const struct record *r, const st
   if (enum_kind_of(r) == ENUM_NONE || !is_auto(c->constants[i].value))
     return scope_constant(e, r->module, &c->constants[i], at);
   struct value before = is_auto(k->value) ? value_int(1) : scope_constant(e, r->module, k, at);
-  return value_as_int(before, &n) ? value_int(n + (int_const)(i - first)) : VALUE_ERROR;
+  return value_as_int(before, &n) ? auto_value(c, n, i - first) : VALUE_ERROR;
 }
 
 static struct value member_at(struct eval *e, const struct record *r, const struct ast_class *c,

@@ -123,6 +123,8 @@ struct eval {
   unsigned depth, call_depth;
   unsigned statements;
   bool stopped;            // nothing more is evaluated
+  unsigned attempts;       // blocks of `try` around the statement, of host code
+  const char *raised;      // the exception that stopped host code; NULL: none, or not known which
   unsigned constant_depth; // of constants whose values depend on each other
   bool damaged;            // the tree contains parse errors: no module is emitted
   unsigned errors;         // reported before evaluation began
@@ -179,6 +181,9 @@ struct dialect {
                         struct span at);
   struct value (*truths)(struct eval *e, struct value v);                    // elementwise
   struct value (*truth)(struct eval *e, struct operand x, const char *what); // of the whole value
+  // `x[i]` of an opaque value; false: not known.
+  bool (*find_item)(struct eval *e, const struct expr *x, const struct opaque *o,
+                    struct value *ret);
   // Of a value that is neither a tuple nor a dictionary.
   struct value (*subscript)(struct eval *e, const struct expr *x, struct operand object);
   // ---- forms ----
@@ -188,7 +193,8 @@ struct dialect {
   struct value (*lambda)(struct eval *e, const struct expr *x);
   bool (*store)(struct eval *e, const struct expr *target, struct value v); // `x[i] = v`, `x.f = v`
   void (*import)(struct eval *e, const struct stmt *s);
-  void (*unread)(struct eval *e, const struct stmt *s); // a statement that is not supported
+  void (*attempt)(struct eval *e, const struct stmt *s); // `try`
+  void (*unread)(struct eval *e, const struct stmt *s);  // a statement that is not supported
   // ---- calls ----
   struct value (*call_opaque)(struct eval *e, struct operand callee);
   struct value (*call_dict)(struct eval *e, const struct operand *args, const char *const *names,

@@ -121,7 +121,7 @@ bool import_star(struct eval *e, const struct ast_module *m, const char *name, s
 }
 
 // Python's standard modules and those that every file of kernels imports.
-static bool is_installed(const char *dotted) {
+bool import_is_installed(const char *dotted) {
   static const char *const words[] = {
       "__future__",  "abc",        "argparse", "ast",      "asyncio",     "builtins",
       "collections", "contextlib", "copy",     "ctypes",   "dataclasses", "datetime",
@@ -131,7 +131,7 @@ static bool is_installed(const char *dotted) {
       "pprint",      "random",     "re",       "shutil",   "string",      "struct",
       "subprocess",  "sys",        "tempfile", "textwrap", "threading",   "time",
       "torch",       "traceback",  "types",    "typing",   "unittest",    "uuid",
-      "warnings",    "weakref"};
+      "triton",      "warnings",   "weakref"};
   for (size_t i = 0; i < COUNT_OF(words); i++)
     if (is_word(dotted, words[i]))
       return true;
@@ -150,7 +150,7 @@ enum import_found import_exists(struct eval *e, const struct ast_module *m,
   struct value v;
   if (is_word(im->module, "triton"))
     return language_has(e, im) ? IMPORT_FOUND : IMPORT_NO_NAME;
-  if (is_installed(im->module))
+  if (import_is_installed(im->module))
     return IMPORT_FOUND;
   const struct file_module *f = import_find(e, m, im->module, im->span);
   if (!f)

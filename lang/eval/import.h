@@ -30,6 +30,7 @@ enum import_found {
 };
 enum import_found import_exists(struct eval *e, const struct ast_module *m,
                                 const struct ast_import *im);
+bool import_is_installed(const char *dotted); // Triton, torch, numpy, and modules of Python
 
 // `f.name`: a name of the file, or a module of the package.
 struct value import_attribute(struct eval *e, const struct file_module *f, const char *name,

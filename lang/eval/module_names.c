@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "lang/eval/consteval.h"
 #include "lang/eval/import.h"
+#include "lang/eval/objects.h"
 #include "lang/eval/outer.h"
 
 struct binding {
@@ -101,11 +102,17 @@ static void drop_later(const struct eval *e, const struct ast_module *m, binding
 
 // ---- their values ----
 
+// *ret_why: what the value needs and is not known here; else NULL.
 static struct value evaluate_on_host(struct eval *e, const struct ast_module *m,
-                                     const struct ast_constant *k) {
+                                     const struct ast_constant *k, const char **ret_why) {
   struct eval *h = outer_evaluator(e);
   struct outer_saved saved = outer_begin(h, m, k->name_span.begin);
   struct value v = eval_expr(h, k->value);
+  *ret_why = NULL;
+  if (v.kind == VALUE_OPAQUE)
+    *ret_why = arena_printf(e->a, "this needs `%s`, which is not known here", v.opaque->path);
+  else if (diag_error_count(h->diag) && diag_first_error_code(h->diag) == h->purpose->code)
+    *ret_why = arena_strdup(e->a, diag_first_error(h->diag));
   if (h->stopped || diag_error_count(h->diag) || !value_is_const(v))
     v = VALUE_ERROR;
   outer_end(h, &saved);
@@ -131,9 +138,18 @@ struct value eval_constant(struct eval *e, const struct ast_module *m, const str
   struct diag_engine *own = e->diag;
   e->diag = diag;
   e->reported = reported;
-  struct value of_host = failed ? evaluate_on_host(e, m, k) : VALUE_ERROR;
+  const char *why = NULL;
+  struct value of_host = failed ? evaluate_on_host(e, m, k, &why) : VALUE_ERROR;
   if (!value_is_poison(of_host))
     return of_host;
+  enum diag_code code = diag_first_error_code(own);
+  bool is_host_code = code == E0201 || code == E0111; // which this reading does not know
+  if (why && str_ends(str_from(why), "not known here") && is_host_code) {
+    own = diag_engine_create(e->a);
+    struct diag *d = diag_error(own, k->value->span, E0301,
+                                "the module constant `%s` is not known at compile time", k->name);
+    diag_primary_label(d, "%s", why);
+  }
   if (diag_error_count(own) > 0)
     ptrmap_put(e->a, &e->module_errors, k, own);
   diag_add_all(e->diag, own);

@@ -31,8 +31,8 @@ struct eval *outer_evaluator(struct eval *e) {
 }
 
 struct outer_saved outer_begin(struct eval *h, const struct ast_module *m, uint32_t limit) {
-  struct outer_saved saved = {h->frame, h->diag,   h->reported,   h->limited,
-                              h->limit, h->errors, h->statements, h->stopped};
+  struct outer_saved saved = {h->frame,  h->diag,       h->reported, h->limited, h->limit,
+                              h->errors, h->statements, h->stopped,  h->raised};
   h->frame = arena_new(h->a, struct frame); // lambdas may capture it
   *h->frame = (struct frame){.module = m};
   h->diag = diag_engine_create(h->a);
@@ -41,6 +41,7 @@ struct outer_saved outer_begin(struct eval *h, const struct ast_module *m, uint3
   h->limit = limit;
   h->errors = h->statements = 0;
   h->stopped = false;
+  h->raised = NULL;
   return saved;
 }
 
@@ -53,6 +54,7 @@ void outer_end(struct eval *h, const struct outer_saved *saved) {
   h->errors = saved->errors;
   h->statements = saved->statements;
   h->stopped = saved->stopped;
+  h->raised = saved->raised;
 }
 
 // The outcome of an evaluation.
@@ -153,7 +155,7 @@ static struct outcome run_steps(struct eval *h, const struct ast_module *m, cons
   return (struct outcome){.state = GUARD_HOLDS};
 }
 
-static bool takes(const struct ast_handler *h, const char *exception) {
+bool outer_catches(const struct ast_handler *h, const char *exception) {
   bool is_import = strcmp(exception, "ModuleNotFoundError") == 0;
   for (size_t i = 0; i < h->count; i++)
     if (strcmp(h->names[i], exception) == 0 || strcmp(h->names[i], "Exception") == 0 ||
@@ -171,9 +173,9 @@ static struct outcome try_state(struct eval *h, const struct ast_module *m,
     return r;
   bool is_taken = false;
   for (size_t i = 0; r.state == GUARD_FAILS && !is_taken && i <= g->handler; i++)
-    is_taken = takes(&t->handlers[i], r.exception) && i == g->handler;
+    is_taken = outer_catches(&t->handlers[i], r.exception) && i == g->handler;
   for (size_t i = 0; is_taken && i < g->handler; i++)
-    is_taken = !takes(&t->handlers[i], r.exception);
+    is_taken = !outer_catches(&t->handlers[i], r.exception);
   r.state = is_taken ? GUARD_HOLDS : GUARD_FAILS;
   return r;
 }

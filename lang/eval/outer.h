@@ -10,6 +10,8 @@
 // Whether a binding of `m` with this guard (NULL: none) is made: GUARD_HOLDS, GUARD_FAILS, or
 // GUARD_UNDECIDED. Cached in the guard.
 enum ast_guard_state outer_state(struct eval *e, const struct ast_module *m, struct ast_guard *g);
+// Whether `except ...` catches an exception of that name.
+bool outer_catches(const struct ast_handler *h, const char *exception);
 // Evaluates all guards of a file again.
 void outer_resolve(struct eval *e, struct ast_module *m);
 // The evaluator for module-level host code that belongs to `e`: its errors are not reported.
@@ -23,6 +25,7 @@ struct outer_saved {
   uint32_t limit;
   unsigned errors, statements;
   bool stopped;
+  const char *raised;
 };
 struct outer_saved outer_begin(struct eval *h, const struct ast_module *m, uint32_t limit);
 void outer_end(struct eval *h, const struct outer_saved *saved);

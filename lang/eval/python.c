@@ -35,8 +35,31 @@ static struct value host_call_opaque(struct eval *e, struct operand callee) {
   return (struct value){.kind = VALUE_OPAQUE, .opaque = result};
 }
 
+// `sys.version_info >= (3, 9)`: true of every Python that Triton runs on, 3.10 and newer. False:
+// another comparison, or newer versions decide it.
+static bool compare_python(enum ast_op op, struct operand a, struct operand b, struct value *ret) {
+  int_const major, minor = 0;
+  bool is_version = a.v.kind == VALUE_OPAQUE && strcmp(a.v.opaque->path, PYTHON_VERSION) == 0 &&
+                    b.v.kind == VALUE_TUPLE && !b.v.tuple.record && b.v.tuple.len > 0 &&
+                    b.v.tuple.len <= 3;
+  if (!is_version || !value_as_int(b.v.tuple.at[0], &major) ||
+      (b.v.tuple.len > 1 && !value_as_int(b.v.tuple.at[1], &minor)))
+    return false;
+  bool is_older = major < 3 || (major == 3 && (minor < 10 || (minor == 10 && b.v.tuple.len < 3)));
+  if (!is_older && major < 4)
+    return false;
+  if (op == OP_GE || op == OP_LT)
+    return *ret = value_bool((op == OP_GE) == is_older), true;
+  if ((op == OP_GT || op == OP_LE) && (minor < 10 || major != 3))
+    return *ret = value_bool((op == OP_GT) == is_older), true;
+  return false;
+}
+
 static struct value host_compare(struct eval *e, enum ast_op op, struct operand a,
                                  struct operand b) {
+  struct value v;
+  if (compare_python(op, a, b, &v))
+    return v;
   struct operand unknown = a.v.kind == VALUE_OPAQUE ? a : b;
   struct operand other = a.v.kind == VALUE_OPAQUE ? b : a;
   const char *argument = unknown.v.opaque->argument;
@@ -176,6 +199,12 @@ static bool known_path(struct eval *e, const char *path, struct value *ret) {
     b = host_function("is_xpu"); // false
   if (strcmp(path, "typing.TYPE_CHECKING") == 0)
     return *ret = value_bool(false), true;
+  if (strcmp(path, "sys.platform") == 0)
+    return *ret = value_str(STR("linux")), true;
+  if (strcmp(path, PYTHON_VERSION ".major") == 0)
+    return *ret = value_int(3), true;
+  if (strcmp(path, "triton.backends.backends") == 0)
+    return *ret = host_backends(e), true;
   if (strcmp(path, "triton.__version__") == 0)
     return *ret = value_str(STR(TRITON_VERSION)), true;
   if (strncmp(path, "builtins.", 9) == 0 && !(b = host_python(path + 9)))
@@ -189,16 +218,16 @@ static bool known_path(struct eval *e, const char *path, struct value *ret) {
   return false;
 }
 
-static bool imported(struct eval *e, const char *module, const char *name, struct value *ret) {
+static struct value imported(struct eval *e, const char *module, const char *name) {
   const struct builtin *b = name ? host_function(name) : NULL;
   if (!b && name && strcmp(module, "math") == 0)
     b = builtin_find(e, name);
+  struct value v;
   if (b)
-    return *ret = (struct value){.kind = VALUE_BUILTIN, .builtin = b}, true;
-  if (name && known_path(e, arena_printf(e->a, "%s.%s", module, name), ret))
-    return true;
-  *ret = host_opaque(e, name ? arena_printf(e->a, "%s.%s", module, name) : module);
-  return true;
+    return (struct value){.kind = VALUE_BUILTIN, .builtin = b};
+  if (name && known_path(e, arena_printf(e->a, "%s.%s", module, name), &v))
+    return v;
+  return host_opaque(e, name ? arena_printf(e->a, "%s.%s", module, name) : module);
 }
 
 static bool host_name(struct eval *e, const char *name, struct value *ret) {
@@ -206,7 +235,7 @@ static bool host_name(struct eval *e, const char *name, struct value *ret) {
   for (size_t i = m->import_count; i-- > 0;) {
     const struct ast_import *im = &m->imports[i];
     if (im->bound && strcmp(im->bound, name) == 0 && ast_may_hold(im->guard))
-      return imported(e, im->module, im->name, ret);
+      return *ret = imported(e, im->module, im->name), true;
   }
   // Names of Triton that need no prefix.
   const struct builtin *b = host_python(name), *word = host_triton(name);
@@ -217,11 +246,14 @@ static bool host_name(struct eval *e, const char *name, struct value *ret) {
   return b != NULL;
 }
 
-// `import x` within a function: the project's own modules are not read.
+// Within a function: the project's own modules are not read. Whether they exist is asked only
+// where a `try` depends on it.
 static void host_import(struct eval *e, const struct stmt *s) {
-  for (size_t i = 0; i < s->import.count; i++) {
+  for (size_t i = 0; i < s->import.count && !e->stopped; i++) {
     const struct ast_import *im = &s->import.items[i];
     struct value v;
+    if (!host_may_import(e, im))
+      return;
     if (!im->bound)
       continue;
     if (strcmp(im->module, "triton") == 0 && !im->name)
@@ -231,7 +263,7 @@ static void host_import(struct eval *e, const struct stmt *s) {
     else if (strcmp(im->module, "torch") == 0 && !im->name)
       v = (struct value){.kind = VALUE_MODULE, .module = MODULE_HOST};
     else
-      imported(e, im->module, im->name, &v);
+      v = imported(e, im->module, im->name);
     scope_assign(e, im->bound, im->span, v);
   }
 }
@@ -353,16 +385,6 @@ static struct value python_collect(struct eval *e, enum comprehension_kind kind,
   return kind == COMPREHENSION_DICT ? host_dict_of(e, at, count) : host_set(e, at, count);
 }
 
-static void python_unread(struct eval *e, const struct stmt *s) {
-  bool raises = s->unsupported && strcmp(s->unsupported, "raise") == 0;
-  struct diag *d =
-      eval_error(e, s->span, e->purpose->code,
-                 raises ? "%s ends in an exception" : "%s needs a statement that is not evaluated",
-                 e->purpose->what);
-  if (!raises && e->purpose->code == E0460)
-    diag_help(d, "only Python can run it; give the parameters by `-D NAME=...`");
-}
-
 static void python_refuse_function(struct eval *e, const struct function *f, struct span at) {
   struct diag *d = eval_error(e, at, e->purpose->code, "%s needs `%s`, which cannot be evaluated",
                               e->purpose->what, f->ast->name);
@@ -398,6 +420,8 @@ const struct dialect python_dialect = {.is_static = true,
                                        .lambda = host_lambda,
                                        .store = host_store,
                                        .import = host_import,
+                                       .attempt = python_attempt,
+                                       .find_item = python_item,
                                        .unread = python_unread,
                                        .call_opaque = host_call_opaque,
                                        .call_dict = host_dict_call,

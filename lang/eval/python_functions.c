@@ -2,6 +2,7 @@
 // Functions of host code: Python's builtins, and a few of its library.
 #include "lang/eval/builtin_params.h"
 #include "lang/eval/consteval.h"
+#include "lang/eval/import.h"
 #include "lang/eval/python.h"
 
 #include <math.h>
@@ -155,11 +156,18 @@ static struct value fn_import_module(struct eval *e, struct call *c) {
   if (!need_known(e, c->args[0]) || !need_const_str(e, c->args[0], "a module's name", &s))
     return VALUE_ERROR;
   const char *path = arena_strndup(e->a, s.ptr, s.len);
-  return language_module(path, &v) ? v : host_opaque(e, path);
+  if (language_module(path, &v))
+    return v;
+  const struct ast_import im = {.module = path, .span = c->at};
+  bool is_asked = e->attempts || str_starts(s, "triton.language");
+  if (is_asked && (str_starts(s, "triton.language") ||
+                   import_exists(e, e->frame->module, &im) == IMPORT_NO_MODULE))
+    return host_raise(e, c->at, "ModuleNotFoundError", arena_printf(e->a, "module `%s`", path));
+  return host_opaque(e, path);
 }
 
-// importlib.util.find_spec: a spec of a module of the language, None for other names in
-// `triton.language`, and unknown for all others.
+// importlib.util.find_spec: a spec of a module of the language, of Triton, torch or Python; None
+// for other names in `triton.language`, and unknown for all others.
 static struct value fn_find_spec(struct eval *e, struct call *c) {
   static const struct builtin exec_module = {"exec_module", "module", BUILTIN_HOST, fn_nothing, 0};
   static const struct ast_class loader_class = {.name = "Loader"}, class = {.name = "ModuleSpec"};
@@ -175,10 +183,13 @@ static struct value fn_find_spec(struct eval *e, struct call *c) {
   if (!need_known(e, c->args[0]) || !need_const_str(e, c->args[0], "a module's name", &s))
     return VALUE_ERROR;
   const char *path = arena_strndup(e->a, s.ptr, s.len);
-  if (!language_module(path, &v))
-    return str_starts(s, "triton.language")
-               ? value_of_kind(VALUE_NONE)
-               : host_opaque(e, arena_printf(e->a, "find_spec(%s)", path));
+  bool is_language = language_module(path, &v);
+  if (!is_language && str_starts(s, "triton.language"))
+    return value_of_kind(VALUE_NONE);
+  if (!is_language && !import_is_installed(path))
+    return host_opaque(e, arena_printf(e->a, "find_spec(%s)", path));
+  if (!is_language)
+    v = host_opaque(e, path);
   struct value loader = host_record(e, &loader_record, 1, &run);
   struct value fields[] = {value_str(s), loader, v};
   return host_record(e, &record, COUNT_OF(fields), fields);

@@ -119,6 +119,25 @@ static struct value fn_answer(struct eval *e, struct call *c) {
   }
 }
 
+// triton.backends.backends: NVIDIA's backend, whose driver is active.
+struct value host_backends(struct eval *e) {
+  static const struct builtin is_active = {"is_active", "", BUILTIN_HOST, fn_answer, 1};
+  static const struct ast_class driver_class = {.name = "CudaDriver"}, class = {.name = "Backend"};
+  static const struct ast_field driver_names[] = {{.name = "is_active"}};
+  static const struct ast_field names[] = {{.name = "compiler"}, {.name = "driver"}};
+  static const struct record driver_record = {
+      .kind = RECORD_CLASS, .ast = &driver_class, .fields = driver_names, .field_count = 1};
+  static const struct record record = {
+      .kind = RECORD_CLASS, .ast = &class, .fields = names, .field_count = COUNT_OF(names)};
+  struct value active = {.kind = VALUE_BUILTIN, .builtin = &is_active};
+  struct value fields[] = {host_opaque(e, "triton.backends.nvidia.compiler.CUDABackend"),
+                           host_record(e, &driver_record, 1, &active)};
+  struct value dict = host_dict(e);
+  host_dict_put(e, dict, value_str(STR("nvidia")),
+                host_record(e, &record, COUNT_OF(fields), fields));
+  return dict;
+}
+
 // get_device_properties: the properties that follow from the architecture.
 static struct value fn_properties(struct eval *e, struct call *c) {
   (void)c;

@@ -238,6 +238,8 @@ static void eval_assert(struct eval *e, const struct stmt *s) {
 static void eval_return(struct eval *e, const struct stmt *s) {
   struct value v = s->value ? eval_expr(e, s->value) : value_of_kind(VALUE_NONE);
   bool is_kernel = !e->frame->caller;
+  if (e->stopped) // an exception, in host code
+    return;
   if (is_kernel && v.kind != VALUE_NONE && !value_is_poison(v)) {
     struct diag *d = eval_error(e, s->value->span, E0219, "a kernel returns nothing");
     diag_help(d, "store the result: `tl.store(pointer, value, mask=mask)`");
@@ -298,6 +300,7 @@ static void eval_simple(struct eval *e, const struct stmt *s) {
   case STMT_WITH: eval_with(e, s); break;
   case STMT_DEF: eval_def(e, s); break;
   case STMT_ERROR: e->on->unread(e, s); break;
+  case STMT_TRY: e->on->attempt(e, s); break;
   case STMT_IMPORT:
     if (e->on->import)
       e->on->import(e, s);

@@ -26,6 +26,7 @@ enum stmt_kind {
   STMT_WITH,
   STMT_DEF,
   STMT_IMPORT,
+  STMT_TRY, // in host code only
   // An error was already reported here; or, with `unsupported`, a statement that the language lacks
   // under an `if` whose condition may exclude it at compile time: an error (E0111) only when it is
   // reached.
@@ -45,13 +46,27 @@ struct with_item {
   struct expr *target; // after `as`, or NULL
 };
 
+struct ast_handler {
+  const char **names; // last words of the exceptions that it catches; count 0: all
+  size_t count;
+};
+
+struct try_handler {
+  struct ast_handler catches;
+  const char *name; // after `as`, or NULL
+  struct stmt_list body;
+};
+
 struct stmt {
   enum stmt_kind kind;
   struct span span; // of a compound statement: its header line only
   union {
-    const char *unsupported; // STMT_ERROR: "raise", or NULL
-    struct expr *expr;       // STMT_EXPR
-    struct {                 // STMT_ASSIGN: a = (b, c) = value has two targets
+    struct {                   // STMT_ERROR
+      const char *unsupported; // "raise", or NULL
+      const char *exception;   // of a `raise`: the last word of its name; NULL: not known
+    };
+    struct expr *expr; // STMT_EXPR
+    struct {           // STMT_ASSIGN: a = (b, c) = value has two targets
       struct expr_list targets;
       struct expr *value;
     } assign;
@@ -92,6 +107,11 @@ struct stmt {
       struct ast_import *items;
       size_t count;
     } import;
+    struct {                               // STMT_TRY
+      struct stmt_list body, orelse, last; // last: `finally`
+      struct try_handler *handlers;
+      size_t count;
+    } try_stmt;
   };
 };
 
@@ -136,10 +156,6 @@ struct ast_step {
   const struct expr *value;
   const char *exception; // STEP_RAISE: the last word of its name; NULL: not known
   struct span span;
-};
-struct ast_handler {
-  const char **names; // last words of the exceptions that it catches; count 0: all
-  size_t count;
 };
 struct ast_try {
   struct ast_step *steps;

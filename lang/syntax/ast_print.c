@@ -98,6 +98,21 @@ static void print_compound(struct printer *p, const struct stmt *s) {
   strbuf_putc(p->out, ')');
 }
 
+static void print_try(struct printer *p, const struct stmt *s) {
+  strbuf_puts(p->out, "(try");
+  print_body(p, s->try_stmt.body);
+  for (size_t i = 0; i < s->try_stmt.count; i++) {
+    const struct try_handler *h = &s->try_stmt.handlers[i];
+    strbuf_puts(p->out, " except");
+    for (size_t k = 0; k < h->catches.count; k++)
+      strbuf_printf(p->out, " %s", h->catches.names[k]);
+    print_body(p, h->body);
+  }
+  print_branch(p, "else", s->try_stmt.orelse);
+  print_branch(p, "finally", s->try_stmt.last);
+  strbuf_putc(p->out, ')');
+}
+
 static void print_statement(struct printer *p, const struct stmt *s) {
   switch (s->kind) {
   case STMT_EXPR: ast_print_expr(s->expr, p->out); break;
@@ -120,6 +135,7 @@ static void print_statement(struct printer *p, const struct stmt *s) {
     break;
   case STMT_WITH: print_with(p, s); break;
   case STMT_DEF: print_function(p, s->def); break;
+  case STMT_TRY: print_try(p, s); break;
   case STMT_IMPORT:
     for (size_t i = 0; i < s->import.count; i++)
       print_import(&s->import.items[i], p->out);

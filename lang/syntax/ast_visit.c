@@ -102,6 +102,14 @@ static void with(const struct ast_visitor *v, const struct stmt *s) {
   body(v, &s->with_stmt.body);
 }
 
+static void attempt(const struct ast_visitor *v, const struct stmt *s) {
+  body(v, &s->try_stmt.body);
+  for (size_t i = 0; i < s->try_stmt.count; i++)
+    body(v, &s->try_stmt.handlers[i].body);
+  body(v, &s->try_stmt.orelse);
+  body(v, &s->try_stmt.last);
+}
+
 static void compound(const struct ast_visitor *v, const struct expr *head,
                      const struct stmt_list *then, const struct stmt_list *orelse) {
   one(v, head);
@@ -142,6 +150,7 @@ void ast_visit_stmt(const struct ast_visitor *v, const struct stmt *s) {
   case STMT_ASSERT: three(v, s->assert_stmt.condition, s->assert_stmt.message, NULL); break;
   case STMT_WITH: with(v, s); break;
   case STMT_DEF: body(v, &s->def->body); break;
+  case STMT_TRY: attempt(v, s); break;
   default: assert(is_childless(s->kind));
   }
 }

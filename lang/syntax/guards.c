@@ -147,17 +147,32 @@ static void add_handler(struct parser *p, struct ast_try *t, struct ast_handler 
   t->handlers[t->handler_count++] = h;
 }
 
+static const char *word_at(struct parser *p, size_t i) {
+  struct token t = p->tokens.at[i];
+  struct str name = {p->source->text.ptr + t.begin, t.end - t.begin};
+  return parser_intern(p, name, SPAN_NONE);
+}
+
 // The last words of the names in `except (a.B, C) as x`.
-static struct ast_handler read_handler(struct parser *p, size_t end) {
+struct ast_handler guards_read_handler(struct parser *p, const char **ret_name) {
   VEC(const char *) names = {0};
-  for (size_t i = p->pos + 1; i < end && p->tokens.at[i].kind != TOK_AS; i++) {
-    struct token t = p->tokens.at[i];
-    if (t.kind == TOK_NAME && p->tokens.at[i + 1].kind != TOK_DOT) {
-      struct str name = {p->source->text.ptr + t.begin, t.end - t.begin};
-      vec_push(p->arena, &names, parser_intern(p, name, SPAN_NONE));
-    }
-  }
+  size_t end = header_end(p), i = p->pos + 1;
+  for (; i < end && p->tokens.at[i].kind != TOK_AS; i++)
+    if (p->tokens.at[i].kind == TOK_NAME && p->tokens.at[i + 1].kind != TOK_DOT)
+      vec_push(p->arena, &names, word_at(p, i));
+  *ret_name = i + 1 < end && p->tokens.at[i + 1].kind == TOK_NAME ? word_at(p, i + 1) : NULL;
+  p->pos = end;
   return (struct ast_handler){names.at, names.len};
+}
+
+const char *guards_raised(struct parser *p) {
+  const char *name = NULL;
+  for (size_t i = p->pos + 1; p->tokens.at[i].kind == TOK_NAME; i += 2) {
+    name = word_at(p, i);
+    if (p->tokens.at[i + 1].kind != TOK_DOT)
+      break;
+  }
+  return name;
 }
 
 static struct ast_guard *try_guard(struct parser *p, struct ast_try *t, bool wanted,
@@ -171,12 +186,13 @@ static struct ast_guard *try_guard(struct parser *p, struct ast_try *t, bool wan
                                          .outer = outer});
 }
 
-static void enter_handler(struct parser *p, struct guard_scope *s, size_t end) {
+static void enter_handler(struct parser *p, struct guard_scope *s) {
   if (s->chain->kind != CHAIN_TRY)
     return;
   struct ast_try *t = s->chain->attempt;
+  const char *name;
   s->guard = try_guard(p, t, false, s->chain->rest);
-  add_handler(p, t, read_handler(p, end));
+  add_handler(p, t, guards_read_handler(p, &name));
 }
 
 static void enter_else(struct parser *p, struct guard_scope *s) {
@@ -218,7 +234,7 @@ void guards_enter(struct parser *p, struct guard_scope *s) {
     s->attempt = s->is_nested ? NULL : t;
     break;
   }
-  case TOK_EXCEPT: enter_handler(p, s, end); break;
+  case TOK_EXCEPT: enter_handler(p, s); break;
   case TOK_FINALLY:
     if (s->chain->kind == CHAIN_TRY)
       s->guard = s->chain->rest;

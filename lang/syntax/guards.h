@@ -25,6 +25,10 @@ struct guard_scope {
 // Parses the header of a compound statement and the colon; `scope` becomes that of its block. A
 // condition that cannot be parsed counts as not known.
 void guards_enter(struct parser *p, struct guard_scope *scope);
+// The exceptions that the `except` here names, and the name after `as`; moves to the colon.
+struct ast_handler guards_read_handler(struct parser *p, const char **ret_name);
+// The last word of the exception's name in `raise a.B(...)`; NULL: not known.
+const char *guards_raised(struct parser *p);
 // The guard of a binding made here; NULL: none.
 struct ast_guard *guards_now(struct parser *p, const struct guard_scope *scope);
 // Adds a step to the enclosing `try`, if there is one.

@@ -3,6 +3,7 @@
 // its block from checking.
 //
 // Recursion is the algorithm: recursive descent.
+#include "lang/syntax/guards.h"
 #include "lang/syntax/parser.h"
 
 // ---- Headers and blocks ----
@@ -270,30 +271,29 @@ static struct stmt *skip_forbidden(struct parser *p) {
   return s;
 }
 
-// Host code: the block of a `try` is assumed to succeed, so it becomes `if True:`. A block with an
-// import, which may fail, is not decided.
+static void parse_handlers(struct parser *p, struct stmt *s) {
+  VEC(struct try_handler) handlers = {0};
+  while (parser_peek(p) == TOK_EXCEPT) {
+    struct try_handler h;
+    struct span header = parser_token_span(p);
+    h.catches = guards_read_handler(p, &h.name);
+    parse_block(p, "except", header, &h.body);
+    vec_push(p->arena, &handlers, h);
+  }
+  s->try_stmt.handlers = handlers.at;
+  s->try_stmt.count = handlers.len;
+}
+
+// Host code only.
 static struct stmt *parse_try(struct parser *p) {
-  size_t first = p->pos;
-  struct stmt *s = stmt_new(p, STMT_IF, first);
-  struct stmt_list body;
+  struct stmt *s = stmt_new(p, STMT_TRY, p->pos);
   s->span = parser_token_span(p);
   parser_accept(p, TOK_TRY);
-  parse_block(p, "try", s->span, &body);
-  bool imports = false;
-  for (size_t i = 0; i < body.len; i++)
-    imports = imports || body.at[i]->kind == STMT_IMPORT;
-  while (parser_peek(p) == TOK_EXCEPT || parser_peek(p) == TOK_FINALLY ||
-         parser_peek(p) == TOK_ELSE)
-    parser_skip_statement(p);
-  if (imports) {
-    s->kind = STMT_ERROR;
-    s->unsupported = "try";
-    return s;
-  }
-  s->if_stmt.condition = expr_new(p, EXPR_BOOL, first);
-  s->if_stmt.condition->boolean = true;
-  s->if_stmt.body = body;
-  s->if_stmt.orelse = (struct stmt_list){0};
+  parse_block(p, "try", s->span, &s->try_stmt.body);
+  parse_handlers(p, s);
+  parse_else(p, &s->try_stmt.orelse);
+  if (parser_accept(p, TOK_FINALLY))
+    parse_block(p, "finally", s->span, &s->try_stmt.last);
   return s;
 }
 

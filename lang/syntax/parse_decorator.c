@@ -20,12 +20,19 @@ static bool decorator_words(const struct parser *p, size_t at, struct str *ret_f
   return true;
 }
 
+// `jit`, or a name that the file gives it.
+static bool is_jit_name(const struct parser *p, struct str name) {
+  return str_is(name, "jit") || map_get(&p->jit_names, name);
+}
+
 // `@jit`, `@triton.jit`, `@tl.jit(...)`; not the jit of other libraries.
 bool at_jit_decorator(const struct parser *p, size_t at) {
   static const char *const others[] = {"numba", "nb", "jax", "torch", "cupy", "cupyx", "taichi"};
   struct str first, last;
-  if (!decorator_words(p, at, &first, &last) || !str_is(last, "jit"))
+  if (!decorator_words(p, at, &first, &last))
     return false;
+  if (!str_is(last, "jit"))
+    return first.ptr == last.ptr && is_jit_name(p, last);
   for (size_t i = 0; i < COUNT_OF(others); i++)
     if (str_is(first, others[i]))
       return false;
@@ -44,6 +51,24 @@ static bool starts_line(const struct parser *p, size_t at) {
   return before == TOK_NEWLINE || before == TOK_INDENT || before == TOK_DEDENT;
 }
 
+// from triton import jit as NAME, NAME = triton . jit
+void parser_find_jit_names(struct parser *p) {
+  const struct token *t = p->tokens.at;
+  bool is_triton = false; // the line begins with `from triton`
+  for (size_t i = 0; i + 3 < p->tokens.len; i++) {
+    if (starts_line(p, i))
+      is_triton = t[i].kind == TOK_FROM && str_is(parser_text_of(p, t[i + 1]), "triton");
+    bool is_import = is_triton && t[i + 1].kind == TOK_AS && t[i + 2].kind == TOK_NAME &&
+                     str_is(parser_text_of(p, t[i]), "jit");
+    bool is_assignment =
+        i + 5 < p->tokens.len && t[i].kind == TOK_NAME && t[i + 1].kind == TOK_ASSIGN &&
+        t[i + 3].kind == TOK_DOT && t[i + 5].kind == TOK_NEWLINE && starts_line(p, i) &&
+        str_is(parser_text_of(p, t[i + 2]), "triton") && str_is(parser_text_of(p, t[i + 4]), "jit");
+    if (is_import || is_assignment)
+      map_put(p->arena, &p->jit_names, parser_text_of(p, t[is_import ? i + 2 : i]), p);
+  }
+}
+
 // jit ( NAME , or jit ( NAME )
 void parser_find_jitted(struct parser *p) {
   const struct token *t = p->tokens.at;
@@ -51,18 +76,18 @@ void parser_find_jitted(struct parser *p) {
     bool is_call = t[i].kind == TOK_NAME && t[i + 1].kind == TOK_LPAREN &&
                    t[i + 2].kind == TOK_NAME &&
                    (t[i + 3].kind == TOK_COMMA || t[i + 3].kind == TOK_RPAREN);
-    if (is_call && str_is(parser_text_of(p, t[i]), "jit"))
+    if (is_call && is_jit_name(p, parser_text_of(p, t[i])))
       map_put(p->arena, &p->jitted, parser_text_of(p, t[i + 2]), p);
   }
 }
 
-bool is_jit_call(const struct expr *e, struct expr **ret) {
+bool is_jit_call(const struct parser *p, const struct expr *e, struct expr **ret) {
   if (e->kind != EXPR_CALL || e->call.arg_count == 0 || e->call.args[0].name ||
       e->call.args[0].value->kind != EXPR_NAME)
     return false;
   const struct expr *f = e->call.callee;
   bool is_jit =
-      (f->kind == EXPR_NAME && strcmp(f->name, "jit") == 0) ||
+      (f->kind == EXPR_NAME && is_jit_name(p, str_from(f->name))) ||
       (f->kind == EXPR_ATTRIBUTE && strcmp(f->attribute.name, "jit") == 0 &&
        f->attribute.object->kind == EXPR_NAME && strcmp(f->attribute.object->name, "triton") == 0);
   *ret = e->call.args[0].value;

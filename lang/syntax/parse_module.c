@@ -193,7 +193,7 @@ static void keep_constant(struct parser *p, struct module_parts *m, const struct
   if (target->kind != EXPR_NAME)
     return;
   struct expr *function;
-  if (is_jit_call(value, &function)) { // k = triton.jit(f): another name for f
+  if (is_jit_call(p, value, &function)) { // k = triton.jit(f): another name for f
     if (strcmp(function->name, target->name) == 0)
       return;
     value = function;
@@ -275,13 +275,7 @@ static bool at_assignment(const struct parser *p) {
 // `raise a.B(...)`
 static void parse_raise(struct parser *p, const struct scope *scope) {
   struct ast_step step = {.kind = STEP_RAISE, .span = parser_token_span(p)};
-  for (size_t i = p->pos + 1; p->tokens.at[i].kind == TOK_NAME; i += 2) {
-    struct token t = p->tokens.at[i];
-    struct str name = {p->source->text.ptr + t.begin, t.end - t.begin};
-    step.exception = parser_intern(p, name, SPAN_NONE);
-    if (p->tokens.at[i + 1].kind != TOK_DOT)
-      break;
-  }
+  step.exception = guards_raised(p);
   guards_step(p, &scope->at, step);
   parser_skip_statement(p);
 }
@@ -382,6 +376,7 @@ static void parse_outer(struct parser *p, struct module_parts *m, struct scope s
 void parse_module(struct parser *p, bool is_python) {
   struct module_parts parts = {0};
   struct ast_module *m = p->module;
+  parser_find_jit_names(p);
   m->has_jit = parser_has_jit(p);
   parser_find_jitted(p);
   struct scope scope = {.is_native = !m->has_jit && p->jitted.count == 0 && !is_python};

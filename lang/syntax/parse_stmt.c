@@ -3,6 +3,7 @@
 // line.
 //
 // Recursion is the algorithm: recursive descent.
+#include "lang/syntax/guards.h"
 #include "lang/syntax/parser.h"
 
 struct stmt *stmt_new(struct parser *p, enum stmt_kind kind, size_t first) {
@@ -259,7 +260,9 @@ struct stmt *stmt_unsupported(struct parser *p, size_t first) {
 }
 
 static struct stmt *parse_forbidden(struct parser *p) {
+  const char *exception = parser_peek(p) == TOK_RAISE ? guards_raised(p) : NULL;
   struct stmt *s = stmt_unsupported(p, p->pos);
+  s->exception = exception;
   while (parser_peek(p) != TOK_NEWLINE && parser_peek(p) != TOK_SEMICOLON &&
          parser_peek(p) != TOK_EOF)
     p->pos++;

@@ -26,8 +26,9 @@ struct parser {
   size_t pos;
   struct map *names; // interned identifiers
   struct ast_module *module;
-  struct map jitted; // names of functions that the file passes to `jit`: `k = triton.jit(k)`
-  bool is_imported;  // a file that another one imports
+  struct map jitted;    // names of functions that the file passes to `jit`: `k = triton.jit(k)`
+  struct map jit_names; // names that the file gives `jit`
+  bool is_imported;     // a file that another one imports
   unsigned nesting;
   unsigned loop_depth; // loops of this function around the statement
   unsigned if_depth;   // branches of this function around it
@@ -149,9 +150,10 @@ struct ast_function *parse_function(struct parser *p, const expr_vec *decorators
 
 // Whether a class with the base NamedTuple begins here.
 // Whether the expression is `triton.jit(NAME, ...)`; *ret: the name.
-bool is_jit_call(const struct expr *e, struct expr **ret);
+bool is_jit_call(const struct parser *p, const struct expr *e, struct expr **ret);
 // Fills p->jitted.
 void parser_find_jitted(struct parser *p);
+void parser_find_jit_names(struct parser *p); // other names of `jit`
 bool at_record_class(const struct parser *p);
 struct ast_class *parse_class(struct parser *p);      // NULL without a name
 struct ast_class *parse_host_class(struct parser *p); // the same; reports and consumes nothing

@@ -119,6 +119,19 @@ static bool may_move_down(struct ir_context *c, MlirOperation load, MlirOperatio
   return !w.found;
 }
 
+enum { LARGE = 96 }; // registers of an operand, above which products read it from its buffer each
+
+// A load that several products share. Read once it waits in registers for the last of them:
+// operands of f32 products without tensor cores are replicated, 512 of them for 64x64.
+static bool is_shared_by_products(struct ir_context *c, MlirOperation load) {
+  MlirValue v = mlirOperationGetResult(load, 0);
+  bool only = tile_words(c, mlirValueGetType(v)) > LARGE;
+  for (MlirOpOperand use = mlirValueGetFirstUse(v); only && !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use))
+    only = op_is(c, mlirOpOperandGetOwner(use), OP_TILE_DOT);
+  return only;
+}
+
 // A tree of elementwise ops with single uses over loads and splats; records its loads.
 static bool is_made_of_loads(struct cut_dot *d, MlirValue v) {
   struct ir_context *c = d->p->c;
@@ -127,9 +140,10 @@ static bool is_made_of_loads(struct cut_dot *d, MlirValue v) {
     return false;
   if (is_splat(c, def))
     return true;
-  if (!is_only_use(v))
+  bool is_load = op_is(c, def, OP_GPU_LOCAL_LOAD);
+  if (!is_only_use(v) && !(is_load && is_shared_by_products(c, def)))
     return false;
-  if (op_is(c, def, OP_GPU_LOCAL_LOAD)) {
+  if (is_load) {
     vec_push(d->p->scratch, &d->loads, def);
     return may_move_down(c, def, d->dot);
   }

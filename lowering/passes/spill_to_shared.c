@@ -11,6 +11,10 @@
 // its rows when they are computed, and loaded again by every op that uses the tile. A row of 65,536
 // f32 with 1024 threads is 64 registers of 64: without that, ptxas spills to local memory, which
 // exceeds the L1 cache here.
+//
+// A kernel that spills, or would if there were shared memory left, gets `tilegpu.registers`, all
+// that there are: ptxas, which is free to choose fewer for more programs a multiprocessor, may
+// choose 32 there and spill everything.
 #include "base/limits.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
@@ -21,7 +25,8 @@
 
 enum {
   LANES = 32,
-  RESERVE = 28 // registers of a thread for addresses and temporaries; not measured by itself
+  RESERVE = 28, // registers of a thread for addresses and temporaries; not measured by itself
+  AHEAD = 96    // most registers of loads behind a barrier, which ptxas moves up to it
 };
 
 struct tile {
@@ -32,6 +37,11 @@ struct tile {
   unsigned row, rows; // first row, and count
 };
 
+struct load {
+  uint32_t point;
+  unsigned words;
+};
+
 struct state {
   struct pass_context *p;
   struct ir_context *c;
@@ -39,7 +49,9 @@ struct state {
   struct shared_items *items;
   VEC(struct tile) tiles;
   VEC(uint32_t) barriers; // points
+  VEC(struct load) loads;
   unsigned budget, row_limit, rows;
+  bool is_short; // of registers, at a barrier
 };
 
 // ---- tiles ----
@@ -72,6 +84,8 @@ static bool collect(MlirOperation op, void *user) {
     struct tile t = {.op = op, .words = register_words(s->c, v)};
     if (t.words == 0)
       continue;
+    if (op_is(s->c, op, OP_TILE_LOAD))
+      vec_push(s->p->scratch, &s->loads, ((struct load){liveness_point(s->live, op), t.words}));
     t.live = liveness_range(s->live, v);
     t.most_rows = most_rows(s->c, op);
     vec_push(s->p->scratch, &s->tiles, t);
@@ -122,9 +136,25 @@ static void spill(struct state *s, struct tile *t, unsigned rows) {
   s->rows = row + rows > s->rows ? row + rows : s->rows;
 }
 
-// Spills the largest tiles that live across the point until the rest fits. Each round spills at
-// least one row more, or is the last one.
+// The registers that stay free for loads between the barrier and the next one: a weight of a norm
+// takes as many as its row.
+static unsigned loads_behind(const struct state *s, uint32_t point) {
+  uint32_t next = UINT32_MAX;
+  unsigned words = 0, most = s->budget > ROW_WORDS ? s->budget - ROW_WORDS : 0;
+  for (size_t i = 0; i < s->barriers.len; i++)
+    if (s->barriers.at[i] > point && s->barriers.at[i] < next)
+      next = s->barriers.at[i];
+  for (size_t i = 0; i < s->loads.len; i++)
+    if (s->loads.at[i].point > point && s->loads.at[i].point < next && s->loads.at[i].words > words)
+      words = s->loads.at[i].words;
+  words = words < AHEAD ? words : AHEAD;
+  return words < most ? words : most;
+}
+
+// Where the tiles that live across the point do not fit: spills the largest ones until the rest
+// does, beside the loads behind it. Each round spills at least one row more, or is the last one.
 static void relieve(struct state *s, uint32_t point) {
+  unsigned budget = s->budget;
   for (;;) {
     unsigned words = 0, before;
     struct tile *best = NULL;
@@ -137,15 +167,17 @@ static void relieve(struct state *s, uint32_t point) {
           (!best || t->words - t->rows * ROW_WORDS > best->words - best->rows * ROW_WORDS))
         best = t;
     }
-    if (words <= s->budget || !best)
+    s->is_short = s->is_short || words > s->budget;
+    if (words <= budget || !best)
       return;
+    budget = s->budget - loads_behind(s, point);
     before = best->rows;
-    spill(s, best, best->rows + (words - s->budget + ROW_WORDS - 1) / ROW_WORDS);
+    spill(s, best, best->rows + (words - budget + ROW_WORDS - 1) / ROW_WORDS);
     if (best->rows == before) {
       pass_remark(s->p, best->op, "registers",
                   "%u registers a thread live across a barrier, %u are there; no shared memory is "
                   "left for the others",
-                  words, s->budget);
+                  words, budget);
       return;
     }
   }
@@ -222,5 +254,7 @@ enum pass_result pass_spill_to_shared(struct pass_context *p) {
     return PASS_FAILED;
   spill_function(&s, kernel,
                  shared_allocation_of(p->c, p->module, p->target, p->num_warps, p->scratch).total);
-  return s.rows ? PASS_CHANGED : PASS_UNCHANGED;
+  if (s.is_short)
+    set_number(&s, kernel, "tilegpu.registers", resource_registers(p->target, p->num_warps));
+  return s.is_short ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -64,6 +64,8 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
   // of 8.
   int64_t registers = op_attr_int(module, "tilegpu.entry_registers",
                                   op_attr_int(module, "tilegpu.max_registers", 0));
+  if (!registers && !info->producer_warps) // spill_to_shared.c
+    registers = op_attr_int(e->kernel, "tilegpu.registers", 0);
   if (registers)
     add_text_attribute(e, "nvvm.maxnreg", arena_printf(e->arena, "%d", (int)registers));
   LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry"));

@@ -270,6 +270,77 @@ KERNEL
 check "an imported module with host functions" 0 'out +i32\[1\] +\[3\]' --run uses.py --target cpu --arg 'out=i32[1]' --grid 1 -D HOST=False
 check "a host function of an imported module" 1 '`check` is host code.*\[E0311\]' --run uses.py --target cpu --arg 'out=i32[1]' --grid 1 -D HOST=True
 
+# Functions of host code: exceptions that are known choose, what is not known stays an error.
+mkdir -p house
+cat > house/__init__.py <<'MODULE'
+import os
+from importlib.util import find_spec
+
+HAVE = find_spec("triton") is not None or find_spec("nobodys-triton") is not None
+if HAVE:
+    try:
+        from triton.backends import backends
+        active = [b.driver for b in backends.values() if b.driver and b.driver.is_active()]
+        shown = os.environ.get("VISIBLE_DEVICES")
+        if shown is not None and len(shown) == 0 and len(active) == 0:
+            pass
+        elif len(active) != 1:
+            HAVE = False
+    except ImportError:
+        HAVE = False
+
+def has_other_device():
+    try:
+        from house.missing import is_around
+    except ImportError:
+        return False
+    return is_around()
+
+class Stand:
+    __version__ = "0.0.0"
+
+if HAVE and not has_other_device():
+    import triton
+    import triton.language as tl
+else:
+    triton = Stand()
+    tl = Stand()
+MODULE
+cat > in_house.py <<'KERNEL'
+from packaging import version
+from house import HAVE, has_other_device, tl, triton
+from importlib import util
+NEW = HAVE and version.parse(triton.__version__) >= version.parse("3.0.0")
+if NEW:
+    @triton.jit
+    def grow(x): return x + 2
+else:
+    @triton.jit
+    def grow(x): return x + 1
+def has(name):
+    return util.find_spec(name) is not None
+EXTRA = 1 if has("nowhere_dsl") else 2
+SIDE = 1 if has_other_device() else 2
+@triton.jit
+def k(x):
+    tl.store(x, grow(5))
+@triton.jit
+def side(x):
+    tl.store(x, SIDE)
+@triton.jit
+def open_question(x):
+    tl.store(x, EXTRA)
+KERNEL
+check "host functions that ask for drivers, modules and versions" 0 'i32\[1\] +\[7\]' --run in_house.py --kernel k --target cpu --arg 'x=i32[1]' --grid 1
+check "a constant that a module outside decides" 1 'in_house.py:13:9: error: the module constant `EXTRA` is not known .*\[E0301\]
+this needs `find_spec\(nowhere_dsl\)`, which is not known here' --run in_house.py --kernel open_question --target cpu --arg 'x=i32[1]' --grid 1
+check "a function whose import fails" 0 'i32\[1\] +\[2\]' --run in_house.py --kernel side --target cpu --arg 'x=i32[1]' --grid 1
+mkdir -p house/missing
+echo 'def is_around(): return False' > house/missing/__init__.py
+check "the module that the function asks for, found and not read" 1 'the module constant `SIDE` is not known .*\[E0301\]
+this needs `house.missing.is_around\(\)`, which is not known here' --run in_house.py --kernel side --target cpu --arg 'x=i32[1]' --grid 1
+check "stand-ins for Triton need no decision" 0 'i32\[1\] +\[7\]' --run in_house.py --kernel k --target cpu --arg 'x=i32[1]' --grid 1
+
 # A condition of an imported file: `-D` does not reach its constants, and the message says so.
 cat > undecided_there.py <<'MODULE'
 import somewhere

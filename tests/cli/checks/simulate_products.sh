@@ -124,3 +124,24 @@ check "persistent tiles on the CPU" 0 '!error' --run "$persistent" --target cpu 
 for choice in on off; do
   check "persistent tiles, --warp-specialize $choice" 0 'c +as expected' --run "$persistent" --simulate --check --target sm_90a --warp-specialize $choice "${tiles[@]}" --expect c=@tiles.npy --rtol 1e-3
 done
+# f32 products without tensor cores that share operands: each reads them from the copies in shared memory, in every iteration.
+cat > shared.tile <<'TILE'
+@jit
+def shared(x: ptr[f32] % 16, y: ptr[f32] % 16, out: ptr[f32], n: i32, S: constexpr = 32):
+    i = arange(0, S)[:, None]
+    j = arange(0, S)[None, :]
+    state = zeros((S, S), f32)
+    total = zeros((S, S), f32)
+    for t in range(n):
+        a = load(x + t * S * S + i * S + j)
+        b = load(y + t * S * S + i * S + j)
+        state = dot(dot(a, b, input_precision="ieee"), state + a, input_precision="ieee") * 0.1
+        total += dot(trans(state), b, input_precision="ieee")
+    store(out + i * S + j, total)
+TILE
+shared=(--arg 'x=f32[5x32x32]:rand(1,-0.4,0.4)' --arg 'y=f32[5x32x32]:rand(2,-0.4,0.4)' --arg 'out=f32[32x32]:zeros' --arg n=5 --grid 1)
+check "products that share operands, on the CPU" 0 '!error' --run shared.tile --target cpu "${shared[@]}" --out out=@shared.npy
+for stages in 1 2 3; do
+  check "products that share operands, $stages stages" 0 'out +as expected' --run shared.tile --simulate --check --target sm_80 --num-stages $stages "${shared[@]}" \
+    --expect out=@shared.npy --atol 1e-4
+done

@@ -59,6 +59,41 @@ module attributes {tilegpu.num_warps = 4 : i32, tilegpu.threads_per_warp = 32 : 
     return %d : tensor<32x32xf32, #f>
   }
 
+// A large operand of two products is read from its buffer by each: it does not wait in registers, 128 of them, for the second.
+// Where the buffer is written in between, the second takes parts of what was read.
+// CHECK-LABEL: func.func @shared_operand
+// CHECK-NOT: tensor<32x32xf32, #tilegpu.dot_op<{k_width = 1 : i64, op_idx = 1
+// CHECK-NOT: "tilegpu.part"
+// CHECK-COUNT-16: "tile.dot"
+// CHECK: return
+// CHECK-LABEL: func.func @shared_and_written
+// CHECK: [[Y:%.+]] = "tilegpu.local_load"({{.*}}) : {{.*}}op_idx = 1
+// CHECK: tile.dot
+// CHECK: local_store
+// CHECK: "tilegpu.part"([[Y]])
+// CHECK: return
+  func.func @shared_operand(%c: tensor<32x32xf32, #f>) -> (tensor<32x32xf32, #f>, tensor<32x32xf32, #f>) {
+    %a = "tilegpu.local_alloc"() : () -> !tilegpu.memdesc<tensor<32x32xf32, #p>>
+    %b = "tilegpu.local_alloc"() : () -> !tilegpu.memdesc<tensor<32x32xf32, #p>>
+    %x = "tilegpu.local_load"(%a) : (!tilegpu.memdesc<tensor<32x32xf32, #p>>) -> tensor<32x32xf32, #fx>
+    %y = "tilegpu.local_load"(%b) : (!tilegpu.memdesc<tensor<32x32xf32, #p>>) -> tensor<32x32xf32, #fy>
+    %z = "tilegpu.local_load"(%b) : (!tilegpu.memdesc<tensor<32x32xf32, #p>>) -> tensor<32x32xf32, #fx>
+    %d = "tile.dot"(%x, %y, %c) {input_precision = "ieee", max_num_imprecise_acc = 0 : i32} : (tensor<32x32xf32, #fx>, tensor<32x32xf32, #fy>, tensor<32x32xf32, #f>) -> tensor<32x32xf32, #f>
+    %e = "tile.dot"(%z, %y, %d) {input_precision = "ieee", max_num_imprecise_acc = 0 : i32} : (tensor<32x32xf32, #fx>, tensor<32x32xf32, #fy>, tensor<32x32xf32, #f>) -> tensor<32x32xf32, #f>
+    return %d, %e : tensor<32x32xf32, #f>, tensor<32x32xf32, #f>
+  }
+  func.func @shared_and_written(%c: tensor<32x32xf32, #f>) -> (tensor<32x32xf32, #f>, tensor<32x32xf32, #f>) {
+    %a = "tilegpu.local_alloc"() : () -> !tilegpu.memdesc<tensor<32x32xf32, #p>>
+    %b = "tilegpu.local_alloc"() : () -> !tilegpu.memdesc<tensor<32x32xf32, #p>>
+    %x = "tilegpu.local_load"(%a) : (!tilegpu.memdesc<tensor<32x32xf32, #p>>) -> tensor<32x32xf32, #fx>
+    %y = "tilegpu.local_load"(%b) : (!tilegpu.memdesc<tensor<32x32xf32, #p>>) -> tensor<32x32xf32, #fy>
+    %d = "tile.dot"(%x, %y, %c) {input_precision = "ieee", max_num_imprecise_acc = 0 : i32} : (tensor<32x32xf32, #fx>, tensor<32x32xf32, #fy>, tensor<32x32xf32, #f>) -> tensor<32x32xf32, #f>
+    "tilegpu.local_store"(%d, %b) : (tensor<32x32xf32, #f>, !tilegpu.memdesc<tensor<32x32xf32, #p>>) -> ()
+    %z = "tilegpu.local_load"(%b) : (!tilegpu.memdesc<tensor<32x32xf32, #p>>) -> tensor<32x32xf32, #fx>
+    %e = "tile.dot"(%z, %y, %d) {input_precision = "ieee", max_num_imprecise_acc = 0 : i32} : (tensor<32x32xf32, #fx>, tensor<32x32xf32, #fy>, tensor<32x32xf32, #f>) -> tensor<32x32xf32, #f>
+    return %d, %e : tensor<32x32xf32, #f>, tensor<32x32xf32, #f>
+  }
+
 // An operand in registers gives parts of itself.
 // CHECK-LABEL: func.func @registers
 // CHECK: [[P0:%.+]] = "tilegpu.part"(%arg0) {offsets = array<i32: 0, 0>} : {{.*}} -> tensor<32x16xf16

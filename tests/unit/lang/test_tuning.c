@@ -175,9 +175,17 @@ START_TEST(libraries) {
                 "the list of configurations ends in an exception");
   check_configs("def get():\n"
                 "  try:\n    import extension\n    return [triton.Config({'BLOCK': 1})]\n"
-                "  except ImportError:\n    return []\n",
+                "  except ImportError:\n    return [triton.Config({'BLOCK': 2})]\n",
+                "@triton.autotune(configs=get(), key=[])", "BLOCK=2");
+  check_configs("def get():\n"
+                "  try:\n    with open('sizes') as f:\n      return [triton.Config({'BLOCK': 1})]\n"
+                "  except OSError:\n    return [triton.Config({'BLOCK': 2})]\n",
                 "@triton.autotune(configs=get(), key=[])",
                 "the list of configurations needs a statement that is not evaluated");
+  check_configs("def get():\n"
+                "  try:\n    raise KeyError\n  except ValueError:\n    return []\n",
+                "@triton.autotune(configs=get(), key=[])",
+                "the list of configurations ends in an exception");
 }
 END_TEST
 
