@@ -135,7 +135,10 @@ void compose_diagonal_scatter(struct build *b, struct node *n) {
   int64_t offset = node_int(n, 2);
   // Checks the shapes; nothing reads the diagonal.
   struct value *old = d1 == d2 ? NULL : BUILD(b, OP_DIAGONAL, TENSOR(X), A(2), A(3), A(4));
-  if (!old || !value_same_shape(old, Y)) {
+  bool same = old && old->rank == Y->rank;
+  for (uint32_t d = 0; same && d < old->rank; d++)
+    same = graph_require_equal(b->g, old->shape[d], Y->shape[d], b->at);
+  if (!same) {
     compose_error(b, n, E1004, "`src` has another shape than the diagonal");
     return;
   }

@@ -51,6 +51,8 @@ static bool find_written(struct reader *r, struct str name, enum operator_id *re
     return false;
   const char *plain = arena_printf(r->arena, "%.*s.%.*s.%.*s", STR_ARG(space), (int)base.len - 1,
                                    base.ptr, STR_ARG(overload.len ? overload : STR("default")));
+  if (str_is(name, "aten.transpose_.default"))
+    plain = "aten.transpose.int";
   return operator_find(str_from(plain), ret) && operator_row(*ret)->results == 1;
 }
 
@@ -352,6 +354,12 @@ static struct value *as_written(struct reader *r, struct value *v, struct value 
   return graph_apply(r->g, OP_COPY, args, 2, at);
 }
 
+// x.op_(..) changes no element: from here on x is the view.
+static bool changes_shape(enum operator_id op) {
+  return (operator_row(op)->class == CLASS_VIEW && op != OP_DETACH) || op == OP_SWAPAXES ||
+         op == OP_SWAPDIMS;
+}
+
 // x.op_(..): the operator on the present value of x, written to x in its dtype; x.copy_(y).
 static bool append_written(struct reader *r, struct call *c, enum operator_id op,
                            struct binding *ret) {
@@ -361,14 +369,17 @@ static bool append_written(struct reader *r, struct call *c, enum operator_id op
     fx_error(r, c->at, E1003, "`%.*s` needs %s", STR_ARG(c->name), x ? "two tensors" : "a tensor");
     return false;
   }
+  if (changes_shape(op)) {
+    c->args[0] = ARG_V(fx_current(r, x));
+    if (!c->args[0].value || !append(r, c, op, ret))
+      return false;
+    if (ret->value != x)
+      ptrmap_put(r->arena, &r->reshaped, x, ret->value);
+    return true;
+  }
   if (x->complex || complex_in(c->args, c->count)) {
     diag_help(fx_error(r, c->at, E1008, "a write to a complex tensor"),
               "return the new value instead, and copy it after the run");
-    return false;
-  }
-  if (operator_row(op)->class == CLASS_VIEW && op != OP_DETACH) {
-    diag_help(fx_error(r, c->at, E1008, "`%.*s` gives a tensor another shape", STR_ARG(c->name)),
-              "write the operator without `_`, and use its result");
     return false;
   }
   struct value *new = c->args[1].value;

@@ -83,6 +83,7 @@ struct reader {
   VEC(struct fx_view) views; // by value id
   struct map latest;   // by address of a value that is no view and was written to: its present one
   struct map versions; // by address of a view of such a one: struct view_version (fx_write.c)
+  struct map reshaped; // by address of a value whose shape was changed in place: the view it became
   struct value *variable; // the value of the last name that was read, before any write
   VEC(struct token) annotation_tokens;
   struct map classes;          // subgraphs of this one, by name: the token of the name
@@ -251,6 +252,8 @@ bool fx_check_subgraph(struct reader *r, const struct reader *child);
 // ---- writes to tensors (graph/read/fx_write.c) ----
 // The present value of a variable, after the writes so far. NULL after an error.
 struct value *fx_current(struct reader *r, struct value *v);
+// What the variable is, after changes of its shape in place (`unsqueeze_`).
+struct value *fx_reshaped(const struct reader *r, struct value *v);
 // Records that v shares the memory of the variable `base`; NULL: that it does not.
 void fx_note_view(struct reader *r, const struct value *v, struct value *base);
 // The variable v gets the value `new`, of its dtype and shape. Errors are E1008.

@@ -225,8 +225,8 @@ static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
   *ret = (struct arg){0};
   switch (b->kind) {
   case BOUND_VALUE: {
-    r->variable = b->value;
-    struct value *v = r->is_target ? b->value : fx_current(r, b->value);
+    r->variable = fx_reshaped(r, b->value);
+    struct value *v = r->is_target ? r->variable : fx_current(r, r->variable);
     *ret = v ? ARG_V(v) : *ret;
     return v;
   }
@@ -255,6 +255,22 @@ static bool call_of_word(struct reader *r, struct str name, size_t first, struct
   }
   fx_error(r, fx_span(r, first, first + 1), E1008, "a call of `%.*s` in a graph", STR_ARG(name));
   return false;
+}
+
+// A value that a write has made is returned by the name of what was written to.
+static bool returned(struct reader *r, size_t name, const struct binding *b, struct arg *ret) {
+  struct value *v = ret->value;
+  if (v == b->value || !b->value->def || !v->def || v->complex)
+    return true;
+  if (v->span.begin != v->def->span.begin && !str_is(fx_text(r, name), v->name)) {
+    v = graph_apply(r->g, OP_ALIAS, ret, 1, fx_span(r, name, name + 1));
+    if (!v)
+      return r->failed = true, false;
+    *ret = ARG_V(v);
+  }
+  if (v->span.begin == v->def->span.begin)
+    fx_name_value(r, name, v);
+  return true;
 }
 
 static bool word(struct reader *r, struct arg *ret) {
@@ -288,11 +304,7 @@ static bool word(struct reader *r, struct arg *ret) {
   }
   if (!bound(r, b, ret))
     return false;
-  // A value that a write has made is returned by this name.
-  struct value *v = ret->kind == ARG_VALUE ? ret->value : NULL;
-  if (r->is_return && v && v != b->value && v->def && v->span.begin == v->def->span.begin)
-    fx_name_value(r, first, v);
-  return true;
+  return !r->is_return || ret->kind != ARG_VALUE || returned(r, first, b, ret);
 }
 
 // ---- expressions ----

@@ -40,6 +40,12 @@ void fx_note_view(struct reader *r, const struct value *v, struct value *base) {
   r->views.at[v->id] = (struct fx_view){base, base ? root_of(r, base) : NULL};
 }
 
+struct value *fx_reshaped(const struct reader *r, struct value *v) {
+  for (struct value *view; (view = ptrmap_get(&r->reshaped, v));)
+    v = view;
+  return v;
+}
+
 // ---- reading ----
 
 static struct value *result_like(const struct value *v, const struct node *n) {
@@ -136,6 +142,18 @@ static struct value *permute_back(struct reader *r, const struct node *n, struct
   return build_permute(&b, src, &order);
 }
 
+// All elements of an expanded dimension are one.
+static struct value *write_expanded(struct reader *r, const struct value *v, struct value *whole,
+                                    struct value *src, struct span at) {
+  struct build b = {r->g, at};
+  uint32_t more = v->rank - whole->rank;
+  const struct expr *zero = expr_const(r->g->exprs, 0), *one = expr_const(r->g->exprs, 1);
+  for (uint32_t d = 0; d < v->rank; d++)
+    if (d < more || v->shape[d] != whole->shape[d - more])
+      src = build_slice(&b, src, d, zero, one, 1);
+  return build_view(&b, src, whole->rank, whole->shape);
+}
+
 // `whole`, of which v is a view, with the elements of `src` where v has its own.
 static struct value *write_view(struct reader *r, const struct value *v, struct value *whole,
                                 struct value *src, struct span at) {
@@ -161,10 +179,11 @@ static struct value *write_view(struct reader *r, const struct value *v, struct 
   case OP_SPLIT:
   case OP_SPLIT_WITH_SIZES:
   case OP_UNBIND: return write_part(r, v, whole, src, at);
+  case OP_EXPAND: return write_expanded(r, v, whole, src, at);
+  case OP_AS_STRIDED:
+    return APPLY(OP_AS_STRIDED_SCATTER, ARG_V(whole), ARG_V(src), a[1], a[2], a[3]);
   default: break;
   }
-  if (value_same_shape(v, whole) && n->op == OP_EXPAND)
-    return src;
   diag_help(fx_error(r, at, E1008, "a write to a view by `%s`", operator_row(n->op)->name),
             "make the graph functional, as `run_decompositions()` does");
   return NULL;

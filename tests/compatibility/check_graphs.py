@@ -88,10 +88,10 @@ def exported(model, form):
         inputs = model.inputs(size)
         if not in_range(program, inputs, model.axes):
             continue
+        users = iter(inputs)
+        args = [(state[t] if t is not None else next(users)).clone() for t in targets]  # the program may write to them
         with torch.no_grad():
             results = program.module()(*inputs)
-        users = iter(inputs)
-        args = [state[t] if t is not None else next(users) for t in targets]
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         written = len(program.graph_signature.output_specs) - len(results)
         graph.calls.append((size, list(zip(graph.names, args)) + list(attributes(program.graph_module).items()), [None] * written + results))
@@ -176,7 +176,7 @@ def without_comments(text):
 
 def outputs_of(text):
     """The names that the graph returns; None for what is no tensor of a name."""
-    line = re.findall(r"(?m)^ *return \(?(.*?)\)? *$", text)[-1]
+    line = re.search(r"(?m)^ *return \(?(.*?)\)? *$", text)[1]  # those of subgraphs follow
     return [n if n and n != "None" else None for n in (part.strip() for part in line.split(","))]
 
 

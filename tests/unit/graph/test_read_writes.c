@@ -73,6 +73,39 @@ static const struct {
             "r = torch.ops.aten.select.int(q, 1, 1)" LINE
             "c = torch.ops.aten.fill_.Scalar(r, 9)" LINE "return y",
             0, 1, 2, 9, 9, 9),
+    // A changed shape: the name is a view from then on, also for the writes that follow.
+    WRITTEN("v = torch.ops.aten.view.default(y, [6])" LINE
+            "u = torch.ops.aten.unsqueeze_.default(y, 0)" LINE
+            "t = torch.ops.aten.transpose_.default(u, 0, 2)" LINE
+            "s = torch.ops.aten.select.int(y, 0, 1)" LINE
+            "m = torch.ops.aten.mul_.Tensor(s, 10)" LINE
+            "w = torch.ops.aten.view.default(v, [2, 3])" LINE "return w",
+            0, 10, 2, 3, 40, 5),
+    WRITTEN("t = torch.ops.aten.t_.default(y)" LINE "a = torch.ops.aten.add_.Tensor(y, 1)" LINE
+            "b = torch.ops.aten.swapaxes_.default(y, 0, 1)" LINE "return y",
+            1, 2, 3, 4, 5, 6),
+    WRITTEN("u = torch.ops.aten.unsqueeze.default(y, 0)" LINE
+            "q = torch.ops.aten.squeeze_.dim(u, 0)" LINE
+            "f = torch.ops.aten.fill_.Scalar(q, 3)" LINE "return u",
+            3, 3, 3, 3, 3, 3),
+    // All elements of an expanded dimension are one.
+    WRITTEN("r = torch.ops.aten.slice.Tensor(y, 0, 1, 2)" LINE
+            "e = torch.ops.aten.expand.default(r, [4, 3])" LINE
+            "f = torch.ops.aten.fill_.Scalar(e, 8)" LINE "return y",
+            0, 1, 2, 8, 8, 8),
+    WRITTEN("c = torch.ops.aten.select.int(y, 1, 2)" LINE
+            "e = torch.ops.aten.expand.default(c, [5, 1, 2])" LINE
+            "f = torch.ops.aten.zero_.default(e)" LINE "return y",
+            0, 1, 0, 3, 4, 0),
+    WRITTEN("s = torch.ops.aten.as_strided.default(y, [2, 2], [3, 1], 1)" LINE
+            "m = torch.ops.aten.mul_.Tensor(s, 10)" LINE "return y",
+            0, 10, 20, 3, 40, 50),
+    WRITTEN("v = torch.ops.aten.view.default(y, [6])" LINE
+            "s = torch.ops.aten.as_strided.default(v, [3], [2])" LINE
+            "a = torch.ops.aten.add_.Tensor(s, 1)" LINE
+            "b = torch.ops.aten.add_.Tensor(y, 1)" LINE
+            "w = torch.ops.aten.view.default(v, [2, 3])" LINE "return w",
+            2, 2, 4, 4, 6, 6),
     // What an operator returns is what it wrote to.
     WRITTEN("a = torch.ops.aten.add_.Tensor(y, 1)" LINE "r = torch.ops.aten.mul_.Tensor(a, 2)" LINE
             "return y",
