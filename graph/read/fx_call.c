@@ -65,7 +65,7 @@ struct call {
   struct span at;
   const struct custom_operator *custom; // NULL: one of the table
   size_t count, by_name;
-  struct value *variable;         // of the first argument, if that is a tensor
+  struct value *variables[CALL_MAX_ARGS]; // of arguments that are tensors
   struct arg args[CALL_MAX_ARGS]; // positional ones, then keyword arguments
   struct str names[CALL_MAX_ARGS];
   struct span spans[CALL_MAX_ARGS];
@@ -87,8 +87,7 @@ static bool argument(struct reader *r, struct call *c) {
   }
   if (!fx_value(r, &c->args[i]))
     return false;
-  if (i == 0 && c->args[i].kind == ARG_VALUE)
-    c->variable = r->variable;
+  c->variables[i] = c->args[i].kind == ARG_VALUE ? r->variable : NULL;
   c->spans[i] = fx_span(r, first, r->pos);
   c->count++;
   return true;
@@ -111,7 +110,7 @@ static bool arguments(struct reader *r, bool writes, struct call *c) {
 }
 
 static bool put_named(struct reader *r, const struct call *c, size_t i, const struct parameter *ps,
-                      size_t count, struct arg *args, bool *given) {
+                      size_t count, struct arg *args, struct value **variables, bool *given) {
   size_t p = 0;
   while (p < count && !str_eq(ps[p].name, c->names[i]))
     p++;
@@ -131,13 +130,14 @@ static bool put_named(struct reader *r, const struct call *c, size_t i, const st
     return false;
   }
   args[p] = c->args[i];
+  variables[p] = c->variables[i];
   given[p] = true;
   return true;
 }
 
 // Fills one argument for each parameter, up to the last one given.
 static bool bind(struct reader *r, const struct call *c, const struct parameter *ps, size_t count,
-                 struct arg *args, size_t *ret_count) {
+                 struct arg *args, struct value **variables, size_t *ret_count) {
   size_t last = 0;
   bool given[OPERATOR_MAX_PARAMETERS] = {false};
   size_t positional = c->count - c->by_name;
@@ -148,10 +148,11 @@ static bool bind(struct reader *r, const struct call *c, const struct parameter 
   }
   for (size_t i = 0; i < positional; i++) {
     args[i] = c->args[i];
+    variables[i] = c->variables[i];
     given[i] = true;
   }
   for (size_t i = positional; i < c->count; i++)
-    if (!put_named(r, c, i, ps, count, args, given))
+    if (!put_named(r, c, i, ps, count, args, variables, given))
       return false;
   for (size_t p = 0; p < count; p++)
     if (given[p])
@@ -299,8 +300,8 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   size_t count = 0, parameters = c->custom ? c->custom->count : 0;
   const struct parameter *ps =
       c->custom ? c->custom->parameters : operator_parameters(op, &parameters);
-  struct value *made = NULL;
-  if (!bind(r, c, ps, parameters, args, &count) ||
+  struct value *made = NULL, *variables[OPERATOR_MAX_PARAMETERS] = {NULL};
+  if (!bind(r, c, ps, parameters, args, variables, &count) ||
       (!c->custom && !fx_append_at_run_time(r, c->at, op, args, count, &made)))
     return false;
   if (made)
@@ -313,8 +314,11 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   }
   size_t first = r->g->nodes.len;
   uint32_t values = r->g->value_count;
-  struct node *n = c->custom ? graph_append_custom(r->g, c->custom, args, count, c->at)
-                             : graph_append(r->g, op, args, count, c->at);
+  struct node *n =
+      c->custom ? graph_append_custom(r->g, c->custom, args, count, c->at)
+      : fx_writes_statistics(op, args, count)
+          ? fx_append_statistics(r, c->at, op, args, variables)
+          : graph_append(r->g, op, args, count, c->at);
   if (!n)
     return r->failed = true, false;
   bool is_tuple = (c->custom ? c->custom->results : operator_row(op)->results) != 1;
@@ -333,7 +337,7 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     if (!check_sizes(r, r->g->nodes.at[i], c->at))
       return false;
     if (shares)
-      note_view(r, r->g->nodes.at[i], args[0].value, c->variable);
+      note_view(r, r->g->nodes.at[i], args[0].value, variables[0]);
   }
   *ret = is_tuple ? (struct binding){.kind = BOUND_TUPLE, .tuple = n}
                   : (struct binding){.kind = BOUND_VALUE, .value = n->results[0]};
@@ -403,7 +407,6 @@ bool fx_call(struct reader *r, struct binding *ret) {
   struct call c;
   enum operator_id op = OPERATOR_COUNT;
   c.count = c.by_name = 0;
-  c.variable = NULL;
   *ret = (struct binding){.kind = BOUND_WRONG};
   if (!operator_name(r, &c.name, &c.at))
     return false;

@@ -259,6 +259,13 @@ void fx_note_view(struct reader *r, const struct value *v, struct value *base);
 // The variable v gets the value `new`, of its dtype and shape. Errors are E1008.
 bool fx_write(struct reader *r, struct value *v, struct value *new, struct span at);
 
+// ---- running statistics (graph/read/fx_statistics.c) ----
+// Does the norm write its running statistics?
+bool fx_writes_statistics(enum operator_id op, const struct arg *args, size_t count);
+// Appends that norm, and writes them to the variables of these arguments. NULL after an error.
+struct node *fx_append_statistics(struct reader *r, struct span at, enum operator_id op,
+                                  const struct arg *args, struct value *const *variables);
+
 // ---- calls of operators (graph/read/fx_call.c) ----
 // At the first word of the operator's name. Fills in the binding of the result.
 bool fx_call(struct reader *r, struct binding *ret);

@@ -7,6 +7,7 @@
 #include "graph_fixture.h"
 
 #include <check.h>
+#include <stdio.h>
 
 #define X "x: \"f32[2, 3]\""
 #define GRAPH(parameters, ...)                                                                     \
@@ -143,11 +144,51 @@ START_TEST(writes_to_views_of_inputs) {
 }
 END_TEST
 
+// A norm in training writes its running statistics, also through views and at each call.
+START_TEST(norms_write_running_statistics) {
+  static const char *const calls[] = {
+      "n = torch.ops.aten.batch_norm.default(x, None, None, m, v, True, 0.5, 1e-05, True)" LINE,
+      "n3 = torch.ops.aten._native_batch_norm_legit.default(x, None, None, m, v, True, 0.5, "
+      "1e-05)" LINE "n = n3[0]" LINE,
+      "n = torch.ops.aten.instance_norm.default(x, None, None, m, v, True, 0.5, 1e-05, True)" LINE};
+  for (size_t i = 0; i < COUNT_OF(calls); i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             GRAPH("x: \"f32[2, 1, 3]\", m: \"f32[1]\", r: \"f32[1]\"",
+                   "v = torch.ops.aten.view.default(r, [1])" LINE
+                   "c = torch.ops.aten.clone.default(v)" LINE "%sreturn (n, v, c)"),
+             calls[i]);
+    struct graph_fixture r = good(text);
+    ck_assert_uint_eq(r.graph->mutations.len, 2);
+    const int64_t shape[] = {2, 1, 3}, one[] = {1};
+    struct tensor *in[] = {tensor_create(DTYPE_F32, 3, shape), tensor_create(DTYPE_F32, 1, one),
+                           tensor_create(DTYPE_F32, 1, one)},
+                  *out[5] = {NULL};
+    for (int k = 0; k < 6; k++)
+      in[0]->at[k].real = k;
+    in[1]->at[0].real = in[2]->at[0].real = 1;
+    ck_assert(graph_interpret(r.graph, &(struct interpret_options){0}, NULL, in, out));
+    // All six have the variance 3.5, three of them 1; the results come first, then what is written.
+    double variance = i == 2 ? 1 : 3.5;
+    ck_assert_double_eq_tol(out[1]->at[0].real, 0.5 + variance / 2, 1e-6);
+    ck_assert_double_eq(out[2]->at[0].real, 1);
+    ck_assert_double_eq_tol(out[3]->at[0].real, 0.5 + 2.5 / 2, 1e-6);
+    ck_assert_double_eq_tol(out[4]->at[0].real, 0.5 + variance / 2, 1e-6);
+    for (int k = 0; k < 5; k++)
+      tensor_destroy(out[k]);
+    for (int k = 0; k < 3; k++)
+      tensor_destroy(in[k]);
+    graph_fixture_end(&r);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("read_writes");
   TCase *t = tcase_create("writes");
   tcase_add_loop_test(t, writes_to_values, 0, COUNT_OF(written));
   tcase_add_test(t, writes_to_views_of_inputs);
+  tcase_add_test(t, norms_write_running_statistics);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
