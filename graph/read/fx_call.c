@@ -429,7 +429,7 @@ bool fx_call(struct reader *r, struct binding *ret) {
       fx_gather_operands(r, op, c.args, &c.count);
     if (op == OP_COND && c.count && !fx_predicate(r, c.at, &c.args[0]))
       return false;
-    if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, c.args, c.count))
+    if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, op, c.args, c.count))
       return false;
   }
   fx_tensor_overload(r, c.name, c.args, c.count, &op);

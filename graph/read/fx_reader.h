@@ -215,7 +215,8 @@ bool fx_predicate(struct reader *r, struct span at, struct arg *a);
 // invoke_subgraph(graph, 'name', a, b).
 void fx_gather_operands(struct reader *r, enum operator_id op, struct arg *args, size_t *count);
 // Numbers among the operands of a subgraph: left out if it knows them as sizes, else tensors.
-bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_count);
+bool fx_operands(struct reader *r, struct span at, enum operator_id op, struct arg *args,
+                 size_t arg_count);
 
 // ---- annotations (graph/read/fx_annotation.c) ----
 // Is the string at the token that of a tensor, not of a tuple or a size?

@@ -155,8 +155,11 @@ static void count(const struct arg *a, size_t *tensors, size_t *numbers) {
     count(&a->list.at[i], tensors, numbers);
 }
 
-bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_count) {
-  size_t tensors = 0, numbers = 0;
+bool fx_operands(struct reader *r, struct span at, enum operator_id op, struct arg *args,
+                 size_t arg_count) {
+  size_t tensors = 0, numbers = 0, none = 0;
+  if (op == OP_ASSOCIATIVE_SCAN && arg_count > 1) // its subgraph takes two elements of each
+    count(&args[1], &tensors, &none);
   const struct graph *sub = NULL;
   for (size_t i = 0; i < arg_count; i++)
     if (args[i].kind == ARG_GRAPH)

@@ -357,3 +357,18 @@ class GraphModule(torch.nn.Module):
 GRAPH
 check 'a window of one element is 1' 0 'w +f32\[n\] +\[1\]' --graph window.py --run --check --target cpu --arg 'a=f32[1]:rand(1)'
 check 'a window of four elements' 0 'w +f32\[n\] +\[0, 0.5, 1, 0.5\]' --graph window.py --run --check --target cpu --arg 'a=f32[4]:rand(1)'
+
+# The sides of the result have a negative lower bound, and k is split, so that parts of the sum are stored.
+cat > sides.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[1, 64, s0, s0]", w: "f32[8, 64, 7, 7]"):
+        floordiv = s0 // 2
+        add = floordiv + 9
+        sub = add - s0
+        more = torch.sym_max(sub, 0)
+        pad = torch.ops.aten.constant_pad_nd.default(x, [0, more, 0, more])
+        convolution = torch.ops.aten.convolution.default(pad, w, None, [2, 2], [0, 0], [1, 1], False, [0, 0], 1)
+        return (convolution,)
+GRAPH
+check "sides of a split convolution that are padded by symbols" 0 'checked +against' --graph sides.py --run --check --target cpu \
+  --arg 'x=f32[1x64x12x12]:rand(0)' --arg 'w=f32[8x64x7x7]:rand(1)'
