@@ -175,14 +175,14 @@ bool fx_is_real(const struct reader *r, const struct value *v);
 bool fx_compare(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
                 struct arg *a);
 
-// ---- floats that are a size times a number (graph/read/fx_scaled.c) ----
+// ---- floats that are a size times a number, plus a number (graph/read/fx_scaled.c) ----
 struct fx_scaled {
-  double by;
+  double by, plus;
   const struct expr *of;
 };
 // Of a symbolic integer, or of a float that is noted.
 bool fx_scaled_of(const struct reader *r, const struct arg *a, struct fx_scaled *ret);
-// Of `a * b` or `a / b`, where one of them is a number.
+// Of `a * b`, `a / b`, `a + b` or `a - b`, where one of them is a number.
 bool fx_scale(const struct reader *r, enum token_kind op, const struct arg *a, const struct arg *b,
               struct fx_scaled *ret);
 // The float *a is such a one; in annotations it becomes a value that only carries the note.
@@ -207,6 +207,9 @@ bool fx_check_sizes(struct reader *r, struct span at, struct str name, const str
 // others.
 bool fx_append_at_run_time(struct reader *r, struct span at, enum operator_id op, struct arg *args,
                            size_t count, struct value **ret);
+// complex(real, imag): a tensor of rank 0 that is a number in the text.
+bool fx_complex_number(struct reader *r, struct span at, const struct arg *parts, size_t count,
+                       struct arg *ret);
 // The tensor is a number in the text.
 void fx_note_real(struct reader *r, struct value *v);
 // A number as a boolean tensor of rank 0; a tensor stays.

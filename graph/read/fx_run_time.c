@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers that are known only at run time, as a loop counts them ("Sym(u4)"): tensors of rank 0.
 // And operands of subgraphs that are numbers.
+#include "graph/ir/complex.h"
 #include "graph/read/fx_reader.h"
 
 #include <ctype.h>
@@ -129,6 +130,27 @@ bool fx_append_at_run_time(struct reader *r, struct span at, enum operator_id op
 }
 
 void fx_note_real(struct reader *r, struct value *v) { ptrmap_put(r->arena, &r->reals, v, v); }
+
+bool fx_complex_number(struct reader *r, struct span at, const struct arg *parts, size_t count,
+                       struct arg *ret) {
+  struct build b = {r->g, at};
+  struct value *v[2];
+  for (size_t i = 0; i < 2; i++) {
+    int64_t whole = 0;
+    bool is_whole = i < count && parts[i].kind == ARG_INT && expr_is_const(parts[i].number, &whole);
+    if (count != 2 || (!is_whole && parts[i].kind != ARG_FLOAT)) {
+      fx_error(r, at, E1001, "`complex` needs two numbers");
+      return false;
+    }
+    v[i] = build_number(&b, is_whole ? (double)whole : parts[i].real, DTYPE_F32);
+  }
+  struct value *z = complex_of_parts(&b, v[0], v[1]);
+  if (!z)
+    return r->failed = true, false;
+  fx_note_real(r, z);
+  *ret = ARG_V(z);
+  return true;
+}
 
 static struct value *tensor_of(struct reader *r, const struct arg *a, enum dtype t,
                                struct span at) {

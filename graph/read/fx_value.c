@@ -113,6 +113,8 @@ static bool number_function(struct reader *r, struct str f, size_t first, struct
     args = args.list.at[0];
   const struct arg *in = args.kind == ARG_LIST ? args.list.at : &args;
   size_t count = args.kind == ARG_LIST ? args.list.count : 1;
+  if (str_is(f, "complex"))
+    return fx_complex_number(r, fx_span(r, first, r->pos), in, count, ret);
   return fx_apply_number_function(r, f, fx_span(r, first, r->pos), in, count, ret);
 }
 
@@ -241,7 +243,7 @@ static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
 }
 
 static bool call_of_word(struct reader *r, struct str name, size_t first, struct arg *ret) {
-  if (fx_is_number_function(name))
+  if (fx_is_number_function(name) || str_is(name, "complex"))
     return number_function(r, name, first, ret);
   if (str_is(name, "device"))
     return device(r, first, ret);

@@ -418,7 +418,34 @@ START_TEST(sizes_times_floats) {
   refused("def forward(self, x: \"f32[s0]\"):\n"
           "    n = torch.ops.aten.sym_size.int(x, 0)\n"
           "    t = math_trunc(n * 0.29)\n    return (x,)\n",
-          "is not known");
+          "which is not exact");
+}
+END_TEST
+
+// A size plus a fraction is one too: centres of pixels.
+START_TEST(sizes_plus_floats) {
+  struct graph_fixture r =
+      good("def forward(self, x: \"f32[s0]\"):\n"
+           "    n: \"Sym(s0)\" = torch.ops.aten.sym_size.int(x, 0)\n"
+           "    half: \"Sym((s0//2))\" = n // 2\n"
+           "    a: \"f32[CeilToInt(FloatTrueDiv(ToFloat((s0//2)) - 0.5, 1.0))]\" = "
+           "torch.ops.aten.arange.start(0.5, half)\n"
+           "    b: \"f32[CeilToInt(IntTrueDiv(s0, 2) + 0.25)]\" = "
+           "torch.ops.aten.arange.start_step(-0.5, n, 2)\n"
+           "    c: \"Sym(FloorToInt(1.5*ToFloat(s0) + 2.75))\" = math_floor(n * 1.5 + 2.75)\n"
+           "    w = torch.ops.aten.full.default([c], 1.0)\n    return (a, b, w)\n");
+  struct graph *g = r.graph;
+  static const int64_t at_7[] = {3, 4, 13};
+  for (size_t i = 0; i < 3; i++) {
+    int64_t n, seven = 7;
+    ck_assert(expr_eval(g->outputs.at[i]->shape[0], 1, g->symbols.at, &seven, &n));
+    ck_assert_int_eq(n, at_7[i]);
+  }
+  graph_fixture_end(&r);
+  refused("def forward(self, x: \"f32[s0]\"):\n"
+          "    n = torch.ops.aten.sym_size.int(x, 0)\n    t = math_ceil(n - 0.1)\n"
+          "    return torch.ops.aten.full.default([t], 1.0)\n",
+          "which is not exact");
 }
 END_TEST
 
@@ -792,6 +819,7 @@ int main(void) {
   tcase_add_test(t, sizes_that_are_one);
   tcase_add_test(t, parts_of_symbolic_size);
   tcase_add_test(t, sizes_times_floats);
+  tcase_add_test(t, sizes_plus_floats);
   tcase_add_test(t, items);
   tcase_add_test(t, ranges_of_any_graph);
   tcase_add_loop_test(t, wrong, 0, COUNT_OF(wrongs));
