@@ -264,13 +264,28 @@ static bool may_alias(enum operator_id op) {
                                          OP_RESOLVE_NEG,
                                          OP_TENSOR_SPLIT,
                                          OP_UNSAFE_SPLIT,
-                                         OP_UNSAFE_SPLIT_WITH_SIZES};
+                                         OP_UNSAFE_SPLIT_WITH_SIZES,
+                                         OP_SPLIT_SIZES,
+                                         OP_TENSOR_SPLIT_INDICES,
+                                         OP_RAVEL,
+                                         OP_MOVEDIMS,
+                                         OP_MOVEAXES,
+                                         OP_ADJOINT,
+                                         OP_CONJUGATE_T,
+                                         OP_MATRIX_H};
   if (operator_row(op)->class == CLASS_VIEW)
     return true;
   for (size_t i = 0; i < COUNT_OF(ids); i++)
     if (ids[i] == op)
       return true;
   return false;
+}
+
+// Views in PyTorch that are composed of operators that are not.
+static bool is_composed_view(enum operator_id op, const struct arg *args) {
+  return op == OP_UNFOLD || op == OP_VIEW_DTYPE || op == OP_NEG_VIEW || op == OP_VIEW_AS_COMPLEX ||
+         op == OP_VIEW_AS_REAL || op == OP_IMAG ||
+         (op == OP_REAL && args[0].kind == ARG_VALUE && args[0].value->complex);
 }
 
 // What each result of a node is a view of. `operand`: of the call; `variable` is its variable.
@@ -339,6 +354,8 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     if (shares)
       note_view(r, r->g->nodes.at[i], args[0].value, variables[0]);
   }
+  if (!c->custom && is_composed_view(op, args) && variables[0])
+    fx_note_composed_view(r, n->results[0], variables[0], op, args, count);
   *ret = is_tuple ? (struct binding){.kind = BOUND_TUPLE, .tuple = n}
                   : (struct binding){.kind = BOUND_VALUE, .value = n->results[0]};
   return true;

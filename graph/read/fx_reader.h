@@ -83,6 +83,7 @@ struct reader {
   VEC(struct fx_view) views; // by value id
   struct map latest;   // by address of a value that is no view and was written to: its present one
   struct map versions; // by address of a view of such a one: struct view_version (fx_write.c)
+  struct map composed_views; // by address: struct composed_view (fx_write.c)
   struct map reshaped; // by address of a value whose shape was changed in place: the view it became
   struct value *variable; // the value of the last name that was read, before any write
   VEC(struct token) annotation_tokens;
@@ -260,6 +261,9 @@ struct value *fx_current(struct reader *r, struct value *v);
 struct value *fx_reshaped(const struct reader *r, struct value *v);
 // Records that v shares the memory of the variable `base`; NULL: that it does not.
 void fx_note_view(struct reader *r, const struct value *v, struct value *base);
+// The same of a view by an operator that is composed of others.
+void fx_note_composed_view(struct reader *r, const struct value *v, struct value *base,
+                           enum operator_id op, const struct arg *args, size_t count);
 // The variable v gets the value `new`, of its dtype and shape. Errors are E1008.
 bool fx_write(struct reader *r, struct value *v, struct value *new, struct span at);
 

@@ -329,7 +329,7 @@ GRAPH
   check "refused: $2" 1 "refused.py:2:.*$1.*\\[E100[34]\\]" --graph refused.py --emit=graph
 }
 refused 'running_mean.* is a tensor, not None' 'batch_norm.default(x, None, None, None, None, False, 0.1, 0.001, True)'
-refused 'changes its running statistics' 'batch_norm.default(x, None, None, i, i, True, 0.1, 0.001, True)'
+refused 'is given for its channels' 'batch_norm.default(x, None, None, i, i, True, 0.1, 0.001, True)'
 refused 'over channels of a tensor of 1 ' 'group_norm.default(i, 2)'
 refused 'not "sam"' "conv1d.padding(v, w, None, [1], 'sam')"
 refused 'a dilation for each dimension' "conv1d.padding(v, w, None, [1], 'same', [])"
@@ -372,3 +372,24 @@ class G(torch.nn.Module):
 GRAPH
 check "sides of a split convolution that are padded by symbols" 0 'checked +against' --graph sides.py --run --check --target cpu \
   --arg 'x=f32[1x64x12x12]:rand(0)' --arg 'w=f32[8x64x7x7]:rand(1)'
+
+# Positions that are long expressions of a size: right up to a limit, an error beyond it.
+attention_over() { # attention_over FILE SIZE
+  local k="(($2 + 15)//16)"
+  local n="$k**2 - 2*$k + 2"
+  local of="f32[s0, 3, $n, 64][576*($n), 64, 576, 1]"
+  cat > "$1" << GRAPH
+class G(torch.nn.Module):
+    def forward(self, q: "$of", k: "$of", v: "$of", o: "f32[s0, 3, $n, 64][192*($n), 64, 192, 1]", l: "f32[s0, 3, $n][3*($n), 1, 3]", x: "f32[s1]"):
+        b = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default(k, q, k, v, o, l, 0.0, False)
+        return (b[0], b[1], b[2])
+GRAPH
+}
+size=s1
+for more in 1 5 7 9; do
+  size="(($size + $more)//2 + Max(0, 2*(($size + 7)//4) - (($size + 1)//2) + 1))"
+  attention_over "long$more.py" "$size"
+done
+check "positions that are long expressions" 0 'checked +against' --graph long1.py --run --check --target cpu --arg 'x=f32[64]:zeros' \
+  --arg 'q=f32[2x3x5x64]:rand(0)' --arg 'k=f32[2x3x5x64]:rand(1)' --arg 'v=f32[2x3x5x64]:rand(2)' --arg 'o=f32[2x3x5x64]:rand(3)' --arg 'l=f32[2x3x5]:rand(4)'
+check "positions that are too long" 75 'long9\.py:3:.*too long an expression of the sizes \[E1009\]' --graph long9.py --emit=tile --target cpu --arg s0=2 --arg s1=64

@@ -556,6 +556,10 @@ static const struct {
     {E1008, GRAPH("x: \"DTensor(f32[2])\"", "return x")},
     {E1008, GRAPH(X, "return x\n\nclass B(torch.nn.Module):\n    def forward(self):\n        "
                      "return 1")},
+    {E1008, GRAPH(X, "v = torch.ops.aten.view.dtype(x, torch.int32)\n        "
+                     "c = torch.ops.aten.fill_.Scalar(v, 1)\n        return c")},
+    {E1008, GRAPH("x: \"c64[2]\"", "v = torch.ops.aten.view_as_real.default(x)\n        "
+                                   "c = torch.ops.aten.fill_.Scalar(v, 1)\n        return c")},
     {E1008, GRAPH("x: \"f32[2, 3][1, 2]\"",
                   "v = torch.ops.aten.as_strided.default(x, [2], [3])\n        "
                   "c = torch.ops.aten.fill_.Scalar(v, 1)\n        return c")},

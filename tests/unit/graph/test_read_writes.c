@@ -107,6 +107,24 @@ static const struct {
             "b = torch.ops.aten.add_.Tensor(y, 1)" LINE
             "w = torch.ops.aten.view.default(v, [2, 3])" LINE "return w",
             2, 2, 4, 4, 6, 6),
+    WRITTEN("w = torch.ops.aten.unfold.default(y, 1, 2, 1)" LINE
+            "s = torch.ops.aten.select.int(w, 1, 1)" LINE
+            "m = torch.ops.aten.mul_.Tensor(s, 10)" LINE "return y",
+            0, 10, 20, 3, 40, 50),
+    WRITTEN("w = torch.ops.aten.unfold.default(y, 1, 1, 1)" LINE
+            "s = torch.ops.aten.select.int(w, 2, 0)" LINE
+            "a = torch.ops.aten.add_.Tensor(y, 1)" LINE "m = torch.ops.aten.neg.default(s)" LINE
+            "return m",
+            -1, -2, -3, -4, -5, -6),
+    WRITTEN("i = torch.ops.aten.view.dtype(y, torch.int32)" LINE
+            "f = torch.ops.aten.fill_.Scalar(y, 2)" LINE
+            "b = torch.ops.aten.bitwise_or.Scalar(i, 4194304)" LINE
+            "c = torch.ops.aten.view.dtype(b, torch.float32)" LINE "return c",
+            3, 3, 3, 3, 3, 3),
+    WRITTEN("f = torch.ops.aten.ravel.default(y)" LINE
+            "s = torch.ops.aten.slice.Tensor(f, 0, 4, 6)" LINE
+            "z = torch.ops.aten.zero_.default(s)" LINE "return y",
+            0, 1, 2, 3, 0, 0),
     // What an operator returns is what it wrote to.
     WRITTEN("a = torch.ops.aten.add_.Tensor(y, 1)" LINE "r = torch.ops.aten.mul_.Tensor(a, 2)" LINE
             "return y",
