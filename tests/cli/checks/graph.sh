@@ -393,3 +393,15 @@ done
 check "positions that are long expressions" 0 'checked +against' --graph long1.py --run --check --target cpu --arg 'x=f32[64]:zeros' \
   --arg 'q=f32[2x3x5x64]:rand(0)' --arg 'k=f32[2x3x5x64]:rand(1)' --arg 'v=f32[2x3x5x64]:rand(2)' --arg 'o=f32[2x3x5x64]:rand(3)' --arg 'l=f32[2x3x5]:rand(4)'
 check "positions that are too long" 75 'long9\.py:3:.*too long an expression of the sizes \[E1009\]' --graph long9.py --emit=tile --target cpu --arg s0=2 --arg s1=64
+
+# A chain of views: its values are stored before the positions are too long.
+{
+  printf 'class G(torch.nn.Module):\n    def forward(self, v0: "f32[12, 60]"):\n'
+  for i in {1..30}; do
+    printf '        q%d = torch.ops.aten.view.default(v%d, [60, 12])\n' "$i" $((i - 1))
+    printf '        p%d = torch.ops.aten.permute.default(q%d, [1, 0])\n' "$i" "$i"
+    printf '        v%d = torch.ops.aten.clone.default(p%d)\n' "$i" "$i"
+  done
+  printf '        w = torch.ops.aten.sin.default(v30)\n        return (w,)\n'
+} > chain.py
+check "a chain of views" 0 'checked +against' --graph chain.py --run --check --target cpu --arg 'v0=f32[12x60]:rand(0)'
