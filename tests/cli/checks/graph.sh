@@ -405,3 +405,12 @@ check "positions that are too long" 75 'long9\.py:3:.*too long an expression of 
   printf '        w = torch.ops.aten.sin.default(v30)\n        return (w,)\n'
 } > chain.py
 check "a chain of views" 0 'checked +against' --graph chain.py --run --check --target cpu --arg 'v0=f32[12x60]:rand(0)'
+
+cat > none.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, g: "f32[0, 4, 6, 6]", x: "f32[0, 3, 8, 8]", w: "f32[4, 3, 3, 3]"):
+        b = torch.ops.aten.convolution_backward.default(g, x, w, [4], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [True, True, True])
+        return (b[0], b[1], b[2])
+GRAPH
+check "gradients of a convolution of no images" 0 'checked +against' --graph none.py --run --check --target cpu --arg 'g=f32[0x4x6x6]:zeros' \
+  --arg 'x=f32[0x3x8x8]:zeros' --arg 'w=f32[4x3x3x3]:zeros'
