@@ -30,8 +30,8 @@ static void broadcast(struct build *b, struct value **x, struct value **y) {
   const struct expr *shape[GRAPH_MAX_RANK];
   uint32_t rank = longer->rank, missing = rank - other->rank;
   for (uint32_t d = 0; d < rank; d++)
-    shape[d] = d >= missing && expr_is(longer->shape[d], 1) ? other->shape[d - missing]
-                                                            : longer->shape[d];
+    shape[d] =
+        d >= missing && expr_is(longer->shape[d], 1) ? other->shape[d - missing] : longer->shape[d];
   *x = build_expand(b, *x, rank, shape);
   *y = build_expand(b, *y, rank, shape);
 }

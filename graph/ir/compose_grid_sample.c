@@ -12,12 +12,12 @@ enum { MAX_SIDES = 3 };
 
 struct grid {
   struct build *b;
-  const struct value *shape;            // of the image
-  const struct expr *size[MAX_SIDES];   // width, height, depth
-  const struct expr *flat[3];           // N, C, elements of an image
-  const struct expr *points[3];         // N, C, points
-  struct value *where[MAX_SIDES];       // [N, 1, points]: in elements, before padding
-  struct value *at[MAX_SIDES];          // and after
+  const struct value *shape;          // of the image
+  const struct expr *size[MAX_SIDES]; // width, height, depth
+  const struct expr *flat[3];         // N, C, elements of an image
+  const struct expr *points[3];       // N, C, points
+  struct value *where[MAX_SIDES];     // [N, 1, points]: in elements, before padding
+  struct value *at[MAX_SIDES];        // and after
   uint32_t sides;
   int64_t mode, padding;
   bool corners;
@@ -145,9 +145,8 @@ static struct elements elements_at(struct grid *g, struct value *const *at) {
                             build_binop(b, OP_LE_TENSOR, at[k], extent(g, k, -1)));
     struct value *i = build_convert(b, clipped(g, at[k], k), DTYPE_I64);
     e.inside = both(b, e.inside, in);
-    e.index = e.index
-                  ? build_add(b, BUILD(b, OP_MUL_TENSOR, TENSOR(e.index), ARG_E(g->size[k])), i)
-                  : i;
+    e.index =
+        e.index ? build_add(b, BUILD(b, OP_MUL_TENSOR, TENSOR(e.index), ARG_E(g->size[k])), i) : i;
   }
   return e;
 }
@@ -225,8 +224,9 @@ static struct value *cubic(struct grid *g, struct value *image) {
       struct value *at[] = {padded(g, compose_more(b, low[0], j), 0),
                             padded(g, compose_more(b, low[1], i), 1)};
       struct elements e = elements_at(g, at);
-      struct value *weight = build_mul(b, compose_cubic_weight(b, compose_more(b, part[0], -j), -0.75),
-                                       compose_cubic_weight(b, compose_more(b, part[1], -i), -0.75));
+      struct value *weight =
+          build_mul(b, compose_cubic_weight(b, compose_more(b, part[0], -j), -0.75),
+                    compose_cubic_weight(b, compose_more(b, part[1], -i), -0.75));
       struct value *v = build_mul(b, fetch(g, image, &e), weight);
       sum = sum ? build_add(b, sum, v) : v;
     }
@@ -256,9 +256,9 @@ static struct value *scatter(struct grid *g, struct value *sum, const struct ele
   struct build *b = g->b;
   struct value *index = build_expand(b, e->index, 3, g->points);
   v = build_where_else(b, e->inside, v, 0);
-  return sum && index && v ? BUILD(b, OP_SCATTER_ADD, TENSOR(sum), arg_int(b->g, 2), TENSOR(index),
-                                   TENSOR(v))
-                           : NULL;
+  return sum && index && v
+             ? BUILD(b, OP_SCATTER_ADD, TENSOR(sum), arg_int(b->g, 2), TENSOR(index), TENSOR(v))
+             : NULL;
 }
 
 // The gradient of each coordinate, [N, .., sides].
@@ -300,8 +300,7 @@ void compose_grid_sampler_backward(struct build *b, struct node *n) {
     compose_error(b, n, E1008, "the gradient of bicubic samples: use bilinear ones");
     return;
   }
-  struct value *grad =
-      reshaped(b, X, g.points);
+  struct value *grad = reshaped(b, X, g.points);
   if (is_wanted(n, 0)) {
     struct value *sum = build_full(b, 3, g.flat, 0, g.t);
     struct elements e = nearest(&g);
@@ -311,13 +310,11 @@ void compose_grid_sampler_backward(struct build *b, struct node *n) {
       struct corner c = corner(&g, i);
       sum = scatter(&g, sum, &c.of, build_mul(b, grad, c.weight));
     }
-    n->results[0] =
-        build_convert(b, build_view(b, sum, input->rank, input->shape), input->dtype);
+    n->results[0] = build_convert(b, build_view(b, sum, input->rank, input->shape), input->dtype);
   }
   if (!is_wanted(n, 1))
     return;
-  struct value *image =
-      reshaped(b, node_value(n, 1), g.flat);
+  struct value *image = reshaped(b, node_value(n, 1), g.flat);
   n->results[1] = g.mode == NEAREST
                       ? build_full(b, grid->rank, grid->shape, 0, grid->dtype)
                       : build_convert(b, through_weights(&g, grad, image, grid), grid->dtype);

@@ -151,9 +151,9 @@ void compose_pdist_backward(struct build *b, struct node *n) {
   for (int i = 0; i < 2; i++) {
     const struct expr *shape[] = {Y->shape[0], Y->shape[0]};
     struct value *zeros = build_full(b, 2, shape, 0, square[i]->dtype);
-    struct value *half = zeros ? BUILD(b, OP_INDEX_PUT, TENSOR(zeros), arg_values(b->g, 2, pairs),
-                                       TENSOR(square[i]))
-                               : NULL;
+    struct value *half =
+        zeros ? BUILD(b, OP_INDEX_PUT, TENSOR(zeros), arg_values(b->g, 2, pairs), TENSOR(square[i]))
+              : NULL;
     square[i] = build_add(b, half, build_swap(b, half, 0, 1));
   }
   if (square[0] && square[1])

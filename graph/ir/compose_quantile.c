@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles: elements of the sorted line around the position q (size - 1), or their mean, weighted by
-// the distances to it.
+// Quantiles: elements of the sorted line around the position q (size - 1), or their mean, weighted
+// by the distances to it.
 #include "graph/ir/compose.h"
 
 #include <math.h>
@@ -35,10 +35,11 @@ static struct value *positions(struct build *b, struct value *sorted, struct val
                                bool skips_nan) {
   struct dims last = dims_one(sorted->rank - 1);
   const struct expr *size = sorted->shape[last.at[0]];
-  struct value *end = build_convert(b,
-                                    BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL),
-                                          ARG_E(expr_addi(b->g->exprs, size, -1)), ARG_D(DTYPE_I64)),
-                                    sorted->dtype);
+  struct value *end =
+      build_convert(b,
+                    BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL),
+                          ARG_E(expr_addi(b->g->exprs, size, -1)), ARG_D(DTYPE_I64)),
+                    sorted->dtype);
   struct value *nan = build_convert(b, build_unop(b, OP_ISNAN, sorted), sorted->dtype);
   struct value *nans = build_sum(b, nan, &last, true);
   if (!skips_nan)
@@ -78,10 +79,11 @@ static struct value *interpolated(struct quantile *s, struct node *n) {
     return NULL;
   }
   struct value *below = element(s, low), *above = element(s, high),
-               *share = is_middle ? build_number(b, 0.5, s->sorted->dtype)
-                                  : build_sub(b, s->at, low);
-  return below && above && share ? BUILD(b, OP_LERP_TENSOR, TENSOR(below), TENSOR(above), TENSOR(share))
-                                 : NULL;
+               *share =
+                   is_middle ? build_number(b, 0.5, s->sorted->dtype) : build_sub(b, s->at, low);
+  return below && above && share
+             ? BUILD(b, OP_LERP_TENSOR, TENSOR(below), TENSOR(above), TENSOR(share))
+             : NULL;
 }
 
 // self q dim keepdim interpolation: a list of quantiles is the first dimension of the result
@@ -94,12 +96,13 @@ void compose_quantile(struct build *b, struct node *n) {
   uint32_t dim;
   struct value *x = build_up(b, line(b, n, &dim)), *q = x ? q_of(b, n, x->dtype) : NULL;
   struct node *sort =
-      q ? graph_append(b->g, OP_SORT, (struct arg[]){TENSOR(x), arg_int(b->g, -1)}, 2, b->at) : NULL;
+      q ? graph_append(b->g, OP_SORT, (struct arg[]){TENSOR(x), arg_int(b->g, -1)}, 2, b->at)
+        : NULL;
   if (!sort)
     return;
   struct quantile s = {.b = b, .sorted = sort->results[0], .count = q->shape[0]};
-  s.at = positions(b, s.sorted, build_convert(b, q, x->dtype),
-                   operator_row(n->op)->part == OP_ISNAN);
+  s.at =
+      positions(b, s.sorted, build_convert(b, q, x->dtype), operator_row(n->op)->part == OP_ISNAN);
   struct value *v = s.at ? interpolated(&s, n) : NULL;
   if (!v)
     return;

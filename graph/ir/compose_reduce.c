@@ -202,8 +202,8 @@ void compose_cross_first(struct build *b, struct node *n) {
   while (dim.kind == ARG_NONE && d < X->rank && !expr_is(X->shape[d], 3))
     d++;
   if (d < X->rank)
-    n->results[0] = BUILD(b, OP_CROSS, n->args[0], n->args[1],
-                          dim.kind == ARG_NONE ? arg_int(b->g, d) : dim);
+    n->results[0] =
+        BUILD(b, OP_CROSS, n->args[0], n->args[1], dim.kind == ARG_NONE ? arg_int(b->g, d) : dim);
   else
     compose_error(b, n, E1004, "no dimension of 3 elements");
 }

@@ -170,12 +170,11 @@ void compose_fft_frequencies(struct build *b, struct node *n) {
   const struct arg *dtype = &n->args[FIRST_OF_KEYWORDS(n)];
   enum dtype t = dtype->kind == ARG_DTYPE ? dtype->dtype : DTYPE_F32;
   const struct expr *size = node_expr(n, 0), *two = compose_const(b, 2);
-  const struct expr *count =
-      is_real ? expr_addi(e, expr_floordiv(e, size, two), 1) : size;
+  const struct expr *count = is_real ? expr_addi(e, expr_floordiv(e, size, two), 1) : size;
   struct value *i = build_iota(b, count, 0, 1);
   if (!is_real) { // the second half is negative
-    struct value *behind = BUILD(b, OP_GE_TENSOR, TENSOR(i),
-                                 ARG_E(expr_floordiv(e, expr_addi(e, size, 1), two)));
+    struct value *behind =
+        BUILD(b, OP_GE_TENSOR, TENSOR(i), ARG_E(expr_floordiv(e, expr_addi(e, size, 1), two)));
     i = build_where(b, behind, BUILD(b, OP_SUB_TENSOR, TENSOR(i), ARG_E(size)), i);
   }
   struct value *v = build_over(b, build_convert(b, i, dtype_to_compute(t)), size);
@@ -190,8 +189,7 @@ void compose_fft_shift(struct build *b, struct node *n) {
   for (uint32_t i = 0; i < d.count; i++)
     by[i] = expr_floordiv(e, expr_addi(e, X->shape[d.at[i]], n->op == OP_FFT_UNSHIFT),
                           compose_const(b, 2));
-  n->results[0] =
-      BUILD(b, OP_ROLL, TENSOR(X), arg_exprs(b->g, d.count, by), dims_arg(b, &d));
+  n->results[0] = BUILD(b, OP_ROLL, TENSOR(X), arg_exprs(b->g, d.count, by), dims_arg(b, &d));
 }
 
 // ---- short transforms ----
@@ -273,8 +271,9 @@ void complex_istft(struct build *b, struct node *n) {
   struct exprs *e = b->g->exprs;
   if (X->rank < 2 || X->rank > 3 || n_fft < 1 || hop < 1 || (window && window->rank != 1) ||
       node_truth(n, 9)) {
-    compose_error(b, n, E1004, "transforms of 2 or 3 dimensions, n_fft, hop_length, a window of 1 "
-                               "and a real result");
+    compose_error(b, n, E1004,
+                  "transforms of 2 or 3 dimensions, n_fft, hop_length, a window of 1 "
+                  "and a real result");
     return;
   }
   uint32_t last = X->rank - 1;
@@ -285,9 +284,8 @@ void complex_istft(struct build *b, struct node *n) {
   if (z && !is_half) // the second half repeats the first
     z = BUILD(b, OP_SLICE, TENSOR(z), arg_int(b->g, -1), arg_int(b->g, 0),
               arg_int(b->g, n_fft / 2 + 1));
-  struct value *v = z ? BUILD(b, OP_FFT_C2R, TENSOR(z), dims_arg(b, &along), norm,
-                              arg_int(b->g, n_fft))
-                      : NULL;
+  struct value *v =
+      z ? BUILD(b, OP_FFT_C2R, TENSOR(z), dims_arg(b, &along), norm, arg_int(b->g, n_fft)) : NULL;
   const struct expr *size = node_is_none(n, 3) ? compose_const(b, n_fft) : node_expr(n, 3);
   if (!v)
     return;
@@ -299,8 +297,8 @@ void complex_istft(struct build *b, struct node *n) {
   struct value *weight =
       overlapped(b, build_expand(b, build_mul(b, window, window), 2, shape), length, n_fft, hop);
   const struct expr *start = compose_const(b, node_truth(n, 5) ? n_fft / 2 : 0);
-  const struct expr *end = node_is_none(n, 8) ? expr_sub(e, length, start)
-                                              : expr_add(e, start, node_expr(n, 8));
+  const struct expr *end =
+      node_is_none(n, 8) ? expr_sub(e, length, start) : expr_add(e, start, node_expr(n, 8));
   // Behind the parts the signal is 0.
   weight = between(b, n, weight, start, end);
   signal = between(b, n, signal, start, end);

@@ -102,8 +102,8 @@ static bool is_empty(struct rewrite *rw, const struct node *n) {
   return true;
 }
 
-// Sums over no elements, products with k = 0, gradients of no images: the neutral element, without a loop that would read
-// out of bounds.
+// Sums over no elements, products with k = 0, gradients of no images: the neutral element, without
+// a loop that would read out of bounds.
 static bool combines_nothing(struct rewrite *rw, const struct node *n, double *ret_value) {
   *ret_value = 0;
   switch (n->op) {

@@ -290,10 +290,11 @@ static bool annotated_real(struct reader *r, struct str f, const struct arg *in,
 static void report_unrounded(struct reader *r, struct str f, struct span at, const struct arg *a) {
   struct fx_scaled s;
   if (fx_scaled_of(r, a, &s))
-    diag_help(fx_error(r, at, E1008, "`%.*s` of a size times %.15g%s, which is not exact",
-                       STR_ARG(f), s.by, s.plus < 0 || s.plus > 0 ? " plus a fraction" : ""),
-              "no fraction gives the same for all sizes (`int(0.7 * 90)` is 62): write whole numbers "
-              "in the model, as in `n * 7 // 10`, or pass the result to it as an integer");
+    diag_help(
+        fx_error(r, at, E1008, "`%.*s` of a size times %.15g%s, which is not exact", STR_ARG(f),
+                 s.by, s.plus < 0 || s.plus > 0 ? " plus a fraction" : ""),
+        "no fraction gives the same for all sizes (`int(0.7 * 90)` is 62): write whole numbers "
+        "in the model, as in `n * 7 // 10`, or pass the result to it as an integer");
   else
     diag_help(fx_error(r, at, E1008, "`%.*s` of a float that is not known", STR_ARG(f)),
               "sizes may be computed from floats as a size times a number: `math_trunc(0.5 * n)`");

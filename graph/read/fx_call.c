@@ -66,7 +66,7 @@ struct call {
   const struct custom_operator *custom; // NULL: one of the table
   size_t count, by_name;
   struct value *variables[CALL_MAX_ARGS]; // of arguments that are tensors
-  struct arg args[CALL_MAX_ARGS]; // positional ones, then keyword arguments
+  struct arg args[CALL_MAX_ARGS];         // positional ones, then keyword arguments
   struct str names[CALL_MAX_ARGS];
   struct span spans[CALL_MAX_ARGS];
 };
@@ -329,11 +329,10 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   }
   size_t first = r->g->nodes.len;
   uint32_t values = r->g->value_count;
-  struct node *n =
-      c->custom ? graph_append_custom(r->g, c->custom, args, count, c->at)
-      : fx_writes_statistics(op, args, count)
-          ? fx_append_statistics(r, c->at, op, args, variables)
-          : graph_append(r->g, op, args, count, c->at);
+  struct node *n = c->custom ? graph_append_custom(r->g, c->custom, args, count, c->at)
+                   : fx_writes_statistics(op, args, count)
+                       ? fx_append_statistics(r, c->at, op, args, variables)
+                       : graph_append(r->g, op, args, count, c->at);
   if (!n)
     return r->failed = true, false;
   bool is_tuple = (c->custom ? c->custom->results : operator_row(op)->results) != 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats that are a size times a number (`2.0 * n`, `n / 4`), plus a number (`n - 0.5`), which become
-// sizes again when they are rounded: `math_trunc(2.0 * n)`, in annotations
+// Floats that are a size times a number (`2.0 * n`, `n / 4`), plus a number (`n - 0.5`), which
+// become sizes again when they are rounded: `math_trunc(2.0 * n)`, in annotations
 // `TruncToInt(2.0*ToFloat(s0))`.
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"

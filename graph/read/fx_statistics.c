@@ -15,7 +15,7 @@ bool fx_writes_statistics(enum operator_id op, const struct arg *args, size_t co
 }
 
 static bool write(struct reader *r, struct value *variable, struct value *new, struct span at) {
-  return new && variable && fx_write(r, variable, new, at);
+  return new &&variable &&fx_write(r, variable, new, at);
 }
 
 static struct node *of_batch(struct reader *r, struct span at, const struct arg *args) {
@@ -33,8 +33,7 @@ static bool write_of_instances(struct reader *r, struct span at, const struct ar
                                               expr_mul(r->g->exprs, x->shape[0], x->shape[1])};
   for (uint32_t d = 2; d < x->rank; d++)
     shape[d] = x->shape[d];
-  struct value *flat =
-      BUILD(&b, OP_RESHAPE, args[0], arg_exprs(r->g, x->rank, shape));
+  struct value *flat = BUILD(&b, OP_RESHAPE, args[0], arg_exprs(r->g, x->rank, shape));
   struct arg norm[EPS + 1] = {TENSOR(flat), {0}, {0}};
   for (unsigned i = MEAN; i <= EPS; i++)
     norm[i] = args[i];

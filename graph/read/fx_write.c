@@ -17,7 +17,8 @@ struct view_version {
   struct value *of, *is;
 };
 
-// A view by an operator that is composed of others: of the variable `base`, while its value is `of`.
+// A view by an operator that is composed of others: of the variable `base`, while its value is
+// `of`.
 struct composed_view {
   struct value *base, *of, *is;
   enum operator_id op;

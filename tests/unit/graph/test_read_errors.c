@@ -65,9 +65,9 @@ static const struct {
                      "c = torch.ops.aten.fill_.Scalar(v, 1)\n        return c")},
     {E1008, GRAPH("x: \"c64[2]\"", "v = torch.ops.aten.view_as_real.default(x)\n        "
                                    "c = torch.ops.aten.fill_.Scalar(v, 1)\n        return c")},
-    {E1008, GRAPH("x: \"f32[2, 3][1, 2]\"",
-                  "v = torch.ops.aten.as_strided.default(x, [2], [3])\n        "
-                  "c = torch.ops.aten.fill_.Scalar(v, 1)\n        return c")},
+    {E1008,
+     GRAPH("x: \"f32[2, 3][1, 2]\"", "v = torch.ops.aten.as_strided.default(x, [2], [3])\n        "
+                                     "c = torch.ops.aten.fill_.Scalar(v, 1)\n        return c")},
     {E1003, GRAPH(X, "a = torch.ops.aten.copy_.default(x, 1)\n        return a")},
     {E1003, GRAPH(X, "a = torch.ops.aten.relu_.default(1)\n        return a")},
     {E1009, GRAPH("x: \"f32[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\"", "return x")},

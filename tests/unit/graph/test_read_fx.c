@@ -68,10 +68,10 @@ END_TEST
 START_TEST(plain) {
   struct graph_fixture r =
       read_good(GRAPH("a: \"f32[2, 3][3, 1]cuda:0\", b: \"f32[3][1]cuda:0\"",
-                 "# File: x.py:1 in f, code: a + b\n"
-                 "        add: \"f32[2, 3][3, 1]cuda:0\" = "
-                 "torch.ops.aten.add.Tensor(a, b, alpha = 2);  a = b = None\n\n"
-                 "        return (add, None, add)"));
+                      "# File: x.py:1 in f, code: a + b\n"
+                      "        add: \"f32[2, 3][3, 1]cuda:0\" = "
+                      "torch.ops.aten.add.Tensor(a, b, alpha = 2);  a = b = None\n\n"
+                      "        return (add, None, add)"));
   ck_assert_str_eq(r.graph->name, "<lambda>");
   ck_assert_uint_eq(r.graph->inputs.len, 2);
   ck_assert_uint_eq(r.graph->nodes.len, 1);
@@ -88,9 +88,9 @@ END_TEST
 // Without strides, quotes, class, annotations of results.
 START_TEST(compact) {
   struct graph_fixture r = read_good("def forward(self, x: f32[256], y: bf16[4, 64]):\n"
-                                "    sin: f32[256] = torch.ops.aten.sin.default(x)\n"
-                                "    cos = torch.ops.aten.cos(sin)\n"
-                                "    return cos, y\n");
+                                     "    sin: f32[256] = torch.ops.aten.sin.default(x)\n"
+                                     "    cos = torch.ops.aten.cos(sin)\n"
+                                     "    return cos, y\n");
   read_check_type(r.graph->outputs.at[0], "f32[256][1]");
   read_check_type(r.graph->outputs.at[1], "bf16[4, 64][64, 1]");
   graph_fixture_end(&r);
@@ -98,12 +98,12 @@ START_TEST(compact) {
 END_TEST
 
 START_TEST(expanded) {
-  struct graph_fixture r =
-      read_good("class GraphModule(torch.nn.Module):\n"
-           "    def forward(\n        self,\n        x: \"f32[8][1]cpu\",  # the input\n"
-           "        s: \"b8[][]cpu\"\n    ) -> \"f32[8]\":\n"
-           "        where: \"f32[8][1]cpu\" = torch.ops.aten.where.self(s, x, x);  s = x = None\n"
-           "        return [where]\n");
+  struct graph_fixture r = read_good(
+      "class GraphModule(torch.nn.Module):\n"
+      "    def forward(\n        self,\n        x: \"f32[8][1]cpu\",  # the input\n"
+      "        s: \"b8[][]cpu\"\n    ) -> \"f32[8]\":\n"
+      "        where: \"f32[8][1]cpu\" = torch.ops.aten.where.self(s, x, x);  s = x = None\n"
+      "        return [where]\n");
   ck_assert_str_eq(r.graph->name, "GraphModule");
   ck_assert_int_eq(r.graph->inputs.at[1]->dtype, DTYPE_I1);
   ck_assert_uint_eq(r.graph->inputs.at[1]->rank, 0);
@@ -173,11 +173,11 @@ END_TEST
 START_TEST(writes) {
   struct graph_fixture r =
       read_good(GRAPH("m: \"f32[3][1]cpu\", x: \"f32[3][1]cpu\"",
-                 "add: \"f32[3][1]cpu\" = torch.ops.aten.add.Tensor(m, x)\n"
-                 "        copy_: \"f32[3][1]cpu\" = torch.ops.aten.copy_.default(m, "
-                 "add);  add = copy_ = None\n"
-                 "        mul: \"f32[3][1]cpu\" = torch.ops.aten.mul.Tensor(m, 2)\n"
-                 "        return (mul,)"));
+                      "add: \"f32[3][1]cpu\" = torch.ops.aten.add.Tensor(m, x)\n"
+                      "        copy_: \"f32[3][1]cpu\" = torch.ops.aten.copy_.default(m, "
+                      "add);  add = copy_ = None\n"
+                      "        mul: \"f32[3][1]cpu\" = torch.ops.aten.mul.Tensor(m, 2)\n"
+                      "        return (mul,)"));
   ck_assert_uint_eq(r.graph->mutations.len, 1);
   ck_assert_ptr_eq(r.graph->mutations.at[0].input, r.graph->inputs.at[0]);
   ck_assert_str_eq(r.graph->mutations.at[0].value->name, "add");
@@ -191,10 +191,10 @@ END_TEST
 START_TEST(writes_in_place) {
   struct graph_fixture r =
       read_good(GRAPH("m: \"f32[3][1]cpu\", x: \"f64[3][1]cpu\"",
-                 "a: \"f32[3][1]cpu\" = torch.ops.aten.add_.Tensor(m, x)\n"
-                 "        b: \"f32[3][1]cpu\" = torch.ops.aten.mul_.Tensor(m, 2)\n"
-                 "        c = torch.ops.aten.zero_.default(x)\n"
-                 "        return (a,)"));
+                      "a: \"f32[3][1]cpu\" = torch.ops.aten.add_.Tensor(m, x)\n"
+                      "        b: \"f32[3][1]cpu\" = torch.ops.aten.mul_.Tensor(m, 2)\n"
+                      "        c = torch.ops.aten.zero_.default(x)\n"
+                      "        return (a,)"));
   ck_assert_uint_eq(r.graph->mutations.len, 2);
   const struct value *last = r.graph->mutations.at[0].value;
   ck_assert_int_eq(last->def->op, OP_MUL_TENSOR);
@@ -208,15 +208,16 @@ END_TEST
 START_TEST(wrappings) {
   struct graph_fixture r =
       read_good("\033[32mclass\033[0m <lambda>(torch.nn.Module):\n    def forward(self, x: "
-           "\"f32\033[34m[3]\033[0m\"):\n"
-           "        \033[2mneg\033[0m = torch.ops.aten.neg.default(x)\n        return neg\n");
+                "\"f32\033[34m[3]\033[0m\"):\n"
+                "        \033[2mneg\033[0m = torch.ops.aten.neg.default(x)\n        return neg\n");
   graph_fixture_end(&r);
-  r = read_good("ExportedProgram:\n    class GraphModule(torch.nn.Module):\n        def forward(self, "
-           "p_w: \"f32[3]\", x: \"f32[3]\"):\n"
-           "            mul: \"f32[3]\" = torch.ops.aten.mul.Tensor(x, p_w);  x = p_w = None\n     "
-           "       return (mul,)\n\n"
-           "Graph signature:\n    # inputs\n    p_w: PARAMETER target='w'\n    x: "
-           "USER_INPUT\n\nRange constraints: {}\n");
+  r = read_good(
+      "ExportedProgram:\n    class GraphModule(torch.nn.Module):\n        def forward(self, "
+      "p_w: \"f32[3]\", x: \"f32[3]\"):\n"
+      "            mul: \"f32[3]\" = torch.ops.aten.mul.Tensor(x, p_w);  x = p_w = None\n     "
+      "       return (mul,)\n\n"
+      "Graph signature:\n    # inputs\n    p_w: PARAMETER target='w'\n    x: "
+      "USER_INPUT\n\nRange constraints: {}\n");
   ck_assert_str_eq(r.graph->name, "GraphModule");
   graph_fixture_end(&r);
 }

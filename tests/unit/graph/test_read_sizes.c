@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes in the text of graphs: symbols, their ranges, likely values, floats that become sizes, numbers
-// taken from tensors.
+// Sizes in the text of graphs: symbols, their ranges, likely values, floats that become sizes,
+// numbers taken from tensors.
 #include "graph/ir/graph_operators.h"
 #include "graph/ir/sizes.h"
 #include "read_check.h"
@@ -32,11 +32,11 @@ END_TEST
 START_TEST(ranges) {
   struct graph_fixture r =
       read_good("ExportedProgram:\n    class GraphModule(torch.nn.Module):\n"
-           "        def forward(self, x: \"f32[s1, s2, s3]\"):\n"
-           "            neg = torch.ops.aten.neg.default(x)\n            return (neg,)\n\n"
-           "Graph signature:\n    x: USER_INPUT\n\n"
-           "Range constraints: {s9: VR[-int_oo, -1], s1: VR[2, 16], u0: VR[-4, 4], s2: VR[0, "
-           "int_oo]}\n");
+                "        def forward(self, x: \"f32[s1, s2, s3]\"):\n"
+                "            neg = torch.ops.aten.neg.default(x)\n            return (neg,)\n\n"
+                "Graph signature:\n    x: USER_INPUT\n\n"
+                "Range constraints: {s9: VR[-int_oo, -1], s1: VR[2, 16], u0: VR[-4, 4], s2: VR[0, "
+                "int_oo]}\n");
   const struct expr *const *dims = r.graph->inputs.at[0]->shape;
   ck_assert_int_eq(dims[0]->lo, 2);
   ck_assert_int_eq(dims[0]->hi, 16);
@@ -49,15 +49,16 @@ END_TEST
 
 // A size that is no extent but a stride of an input, and one that is neither.
 START_TEST(sizes_of_strides) {
-  struct graph_fixture r = read_good("def forward(self, n: \"Sym(s2)\", x: \"f32[s0, s1][s2, 1]\"):\n"
-                                "    y = torch.ops.aten.neg.default(x)\n    return (y,)\n");
+  struct graph_fixture r =
+      read_good("def forward(self, n: \"Sym(s2)\", x: \"f32[s0, s1][s2, 1]\"):\n"
+                "    y = torch.ops.aten.neg.default(x)\n    return (y,)\n");
   graph_find_sizes(r.graph);
   ck_assert_uint_eq(r.graph->given_sizes.len, 0);
   ck_assert_uint_eq(r.graph->size_sources.len, 3);
   ck_assert(r.graph->size_sources.at[2].is_stride && r.graph->size_sources.at[2].dim == 0);
   graph_fixture_end(&r);
   r = read_good("def forward(self, n: \"Sym(s2)\", x: \"f32[s0]\"):\n"
-           "    y = torch.ops.aten.slice.Tensor(x, 0, n)\n    return (y,)\n");
+                "    y = torch.ops.aten.slice.Tensor(x, 0, n)\n    return (y,)\n");
   graph_find_sizes(r.graph);
   ck_assert_uint_eq(r.graph->given_sizes.len, 1);
   ck_assert(!graph_give_size(r.graph, "s0", 4) && graph_give_size(r.graph, "s2", 4));
@@ -68,10 +69,10 @@ END_TEST
 // Integers that are no size of a tensor may be 0, sizes of tensors are at least 1.
 START_TEST(ranges_of_integers) {
   struct graph_fixture r = read_good("class <lambda>(torch.nn.Module):\n"
-                                "    def forward(self, n: \"Sym(s2)\", m: \"Sym(s0)\", "
-                                "x: \"f32[2*s0][1]cpu\"):\n"
-                                "        y = torch.ops.aten.mul.Tensor(x, n)\n"
-                                "        return (y, m)\n");
+                                     "    def forward(self, n: \"Sym(s2)\", m: \"Sym(s0)\", "
+                                     "x: \"f32[2*s0][1]cpu\"):\n"
+                                     "        y = torch.ops.aten.mul.Tensor(x, n)\n"
+                                     "        return (y, m)\n");
   ck_assert_int_eq(r.graph->symbols.at[0]->lo, 0);
   ck_assert_int_eq(r.graph->symbols.at[1]->lo, 1);
   graph_fixture_end(&r);
@@ -81,8 +82,8 @@ END_TEST
 // An extent that grows with a size determines it: s0 * s0 + 3 * s0 = 40 gives 5.
 START_TEST(sizes_of_polynomials) {
   struct graph_fixture r = read_good("def forward(self, x: \"f32[s0**2 + 3*s0]\"):\n"
-                                "    y = torch.ops.aten.view.default(x, [s0, -1])\n"
-                                "    return (y,)\n");
+                                     "    y = torch.ops.aten.view.default(x, [s0, -1])\n"
+                                     "    return (y,)\n");
   struct graph *g = r.graph;
   graph_find_sizes(g);
   ck_assert_uint_eq(g->size_sources.len, 1);
@@ -150,16 +151,16 @@ END_TEST
 
 // Floats that are a size times a number, rounded: sizes. 0.29 * 100 is 28.999..: no fraction.
 START_TEST(sizes_times_floats) {
-  struct graph_fixture r =
-      read_good("def forward(self, x: \"f32[s0]\"):\n"
-           "    n: \"Sym(s0)\" = torch.ops.aten.sym_size.int(x, 0)\n"
-           "    mul: \"Sym(2.5*ToFloat(s0))\" = n * 2.5\n"
-           "    t: \"Sym(TruncToInt(2.5*ToFloat(s0)))\" = math_trunc(mul)\n"
-           "    u: \"Sym(CeilToInt(IntTrueDiv(s0, 4)))\" = math_ceil(n / 4)\n"
-           "    v: \"Sym(TruncToInt(0.6*ToFloat(s0)))\" = math_trunc(n * 0.6)\n"
-           "    y: \"f32[TruncToInt(2.5*ToFloat(s0))]\" = torch.ops.aten.full.default([t], 1.0)\n"
-           "    z: \"f32[CeilToInt(IntTrueDiv(s0, 4))]\" = torch.ops.aten.full.default([u], 1.0)\n"
-           "    w = torch.ops.aten.full.default([v], 1.0)\n    return (y, z, w)\n");
+  struct graph_fixture r = read_good(
+      "def forward(self, x: \"f32[s0]\"):\n"
+      "    n: \"Sym(s0)\" = torch.ops.aten.sym_size.int(x, 0)\n"
+      "    mul: \"Sym(2.5*ToFloat(s0))\" = n * 2.5\n"
+      "    t: \"Sym(TruncToInt(2.5*ToFloat(s0)))\" = math_trunc(mul)\n"
+      "    u: \"Sym(CeilToInt(IntTrueDiv(s0, 4)))\" = math_ceil(n / 4)\n"
+      "    v: \"Sym(TruncToInt(0.6*ToFloat(s0)))\" = math_trunc(n * 0.6)\n"
+      "    y: \"f32[TruncToInt(2.5*ToFloat(s0))]\" = torch.ops.aten.full.default([t], 1.0)\n"
+      "    z: \"f32[CeilToInt(IntTrueDiv(s0, 4))]\" = torch.ops.aten.full.default([u], 1.0)\n"
+      "    w = torch.ops.aten.full.default([v], 1.0)\n    return (y, z, w)\n");
   struct graph *g = r.graph;
   static const int64_t at_7[] = {17, 2, 4};
   for (size_t i = 0; i < 3; i++) {
@@ -169,9 +170,9 @@ START_TEST(sizes_times_floats) {
   }
   graph_fixture_end(&r);
   read_refused("def forward(self, x: \"f32[s0]\"):\n"
-          "    n = torch.ops.aten.sym_size.int(x, 0)\n"
-          "    t = math_trunc(n * 0.29)\n    return (x,)\n",
-          "which is not exact");
+               "    n = torch.ops.aten.sym_size.int(x, 0)\n"
+               "    t = math_trunc(n * 0.29)\n    return (x,)\n",
+               "which is not exact");
 }
 END_TEST
 
@@ -179,14 +180,14 @@ END_TEST
 START_TEST(sizes_plus_floats) {
   struct graph_fixture r =
       read_good("def forward(self, x: \"f32[s0]\"):\n"
-           "    n: \"Sym(s0)\" = torch.ops.aten.sym_size.int(x, 0)\n"
-           "    half: \"Sym((s0//2))\" = n // 2\n"
-           "    a: \"f32[CeilToInt(FloatTrueDiv(ToFloat((s0//2)) - 0.5, 1.0))]\" = "
-           "torch.ops.aten.arange.start(0.5, half)\n"
-           "    b: \"f32[CeilToInt(IntTrueDiv(s0, 2) + 0.25)]\" = "
-           "torch.ops.aten.arange.start_step(-0.5, n, 2)\n"
-           "    c: \"Sym(FloorToInt(1.5*ToFloat(s0) + 2.75))\" = math_floor(n * 1.5 + 2.75)\n"
-           "    w = torch.ops.aten.full.default([c], 1.0)\n    return (a, b, w)\n");
+                "    n: \"Sym(s0)\" = torch.ops.aten.sym_size.int(x, 0)\n"
+                "    half: \"Sym((s0//2))\" = n // 2\n"
+                "    a: \"f32[CeilToInt(FloatTrueDiv(ToFloat((s0//2)) - 0.5, 1.0))]\" = "
+                "torch.ops.aten.arange.start(0.5, half)\n"
+                "    b: \"f32[CeilToInt(IntTrueDiv(s0, 2) + 0.25)]\" = "
+                "torch.ops.aten.arange.start_step(-0.5, n, 2)\n"
+                "    c: \"Sym(FloorToInt(1.5*ToFloat(s0) + 2.75))\" = math_floor(n * 1.5 + 2.75)\n"
+                "    w = torch.ops.aten.full.default([c], 1.0)\n    return (a, b, w)\n");
   struct graph *g = r.graph;
   static const int64_t at_7[] = {3, 4, 13};
   for (size_t i = 0; i < 3; i++) {
@@ -196,9 +197,9 @@ START_TEST(sizes_plus_floats) {
   }
   graph_fixture_end(&r);
   read_refused("def forward(self, x: \"f32[s0]\"):\n"
-          "    n = torch.ops.aten.sym_size.int(x, 0)\n    t = math_ceil(n - 0.1)\n"
-          "    return torch.ops.aten.full.default([t], 1.0)\n",
-          "which is not exact");
+               "    n = torch.ops.aten.sym_size.int(x, 0)\n    t = math_ceil(n - 0.1)\n"
+               "    return torch.ops.aten.full.default([t], 1.0)\n",
+               "which is not exact");
 }
 END_TEST
 
@@ -206,23 +207,23 @@ END_TEST
 START_TEST(items) {
   struct graph_fixture r =
       read_good("def forward(self, x: \"f32[s0, 4]\", n: \"i64[1]\", f: \"f32[]\"):\n"
-           "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
-           "    real: \"Sym(zuf0)\" = torch.ops.aten._local_scalar_dense.default(f)\n"
-           "    less: \"Sym(u0 - 1)\" = item - 1\n"
-           "    a: \"f32[s0, 4]\" = torch.ops.aten.mul.Scalar(x, less)\n"
-           "    b: \"f32[s0, 4]\" = torch.ops.aten.full_like.default(x, real)\n"
-           "    c: \"f32[s0]\" = torch.ops.aten.select.int(x, 1, item)\n"
-           "    d: \"b8[s0, 4]\" = torch.ops.aten.lt.Scalar(x, item)\n"
-           "    return (a, b, c, d)\n");
+                "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
+                "    real: \"Sym(zuf0)\" = torch.ops.aten._local_scalar_dense.default(f)\n"
+                "    less: \"Sym(u0 - 1)\" = item - 1\n"
+                "    a: \"f32[s0, 4]\" = torch.ops.aten.mul.Scalar(x, less)\n"
+                "    b: \"f32[s0, 4]\" = torch.ops.aten.full_like.default(x, real)\n"
+                "    c: \"f32[s0]\" = torch.ops.aten.select.int(x, 1, item)\n"
+                "    d: \"b8[s0, 4]\" = torch.ops.aten.lt.Scalar(x, item)\n"
+                "    return (a, b, c, d)\n");
   graph_fixture_end(&r);
   read_refused("def forward(self, x: \"f32[8]\", n: \"i64[]\"):\n"
-          "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
-          "    y: \"f32[u0]\" = torch.ops.aten.slice.Tensor(x, 0, 0, item)\n    return (y,)\n",
-          "no input has the size `u0`");
+               "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
+               "    y: \"f32[u0]\" = torch.ops.aten.slice.Tensor(x, 0, 0, item)\n    return (y,)\n",
+               "no input has the size `u0`");
   read_refused("def forward(self, x: \"f32[8]\", n: \"i64[]\"):\n"
-          "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
-          "    y = torch.ops.aten.slice.Tensor(x, 0, 0, item)\n    return (y,)\n",
-          "depends on the contents");
+               "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
+               "    y = torch.ops.aten.slice.Tensor(x, 0, 0, item)\n    return (y,)\n",
+               "depends on the contents");
 }
 END_TEST
 
@@ -231,9 +232,9 @@ START_TEST(ranges_of_any_graph) {
   struct strbuf out = {0};
   struct graph_fixture r =
       read_good("class g(torch.nn.Module):\n"
-           "    def forward(self, x: \"f32[s1, s2, s3]\"):\n"
-           "        neg = torch.ops.aten.neg.default(x)\n        return (neg,)\n\n"
-           "Range constraints: {s1: VR[2, 16], s3: VR[0, int_oo]}\n\n");
+                "    def forward(self, x: \"f32[s1, s2, s3]\"):\n"
+                "        neg = torch.ops.aten.neg.default(x)\n        return (neg,)\n\n"
+                "Range constraints: {s1: VR[2, 16], s3: VR[0, int_oo]}\n\n");
   const struct expr *const *dims = r.graph->inputs.at[0]->shape;
   ck_assert_int_eq(dims[0]->lo, 2);
   ck_assert_int_eq(dims[0]->hi, 16);

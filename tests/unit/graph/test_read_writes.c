@@ -103,8 +103,7 @@ static const struct {
             0, 10, 20, 3, 40, 50),
     WRITTEN("v = torch.ops.aten.view.default(y, [6])" LINE
             "s = torch.ops.aten.as_strided.default(v, [3], [2])" LINE
-            "a = torch.ops.aten.add_.Tensor(s, 1)" LINE
-            "b = torch.ops.aten.add_.Tensor(y, 1)" LINE
+            "a = torch.ops.aten.add_.Tensor(s, 1)" LINE "b = torch.ops.aten.add_.Tensor(y, 1)" LINE
             "w = torch.ops.aten.view.default(v, [2, 3])" LINE "return w",
             2, 2, 4, 4, 6, 6),
     WRITTEN("w = torch.ops.aten.unfold.default(y, 1, 2, 1)" LINE
