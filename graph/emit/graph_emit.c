@@ -183,6 +183,14 @@ bool emit_kernel(struct program *p, const struct kernel_plan *k) {
   struct emitter *e = emit_kernel_body(p, k);
   if (k->last_block)
     emit_last_block(e);
+  if (e->is_beyond) {
+    diag_help(
+        diag_error(p->graph->diag, k->region->stages.at[0]->span, E1009,
+                   "the position of an element of `%s` is too long an expression of the sizes",
+                   k->region->name),
+        "make some of the sizes constant, or name their results: pass them as inputs");
+    return false;
+  }
   end(e);
   return true;
 }

@@ -66,6 +66,7 @@ struct emitter {
   unsigned axis_count;
   struct emit_scope scopes[EMIT_SCOPES];
   unsigned depth;
+  bool is_beyond; // an offset is too large an expression
   uint32_t serial;
   uint32_t next_value;
   struct map infos; // by expression tree

@@ -177,6 +177,7 @@ static struct text index_text(struct emitter *e, const struct expr *x, bool *ret
   }
   switch (x->kind) {
   case EXPR_CONST:
+    e->is_beyond |= expr_is_unfit(x);
     *ret_wide = !fits(x);
     return (struct text){arena_printf(e->arena, "%" PRId64, x->value),
                          x->value < 0 ? PREC_UNARY : PREC_ATOM, true, true, false};

@@ -187,6 +187,8 @@ const struct expr *expr_known_as(const struct expr *e) {
   return e;
 }
 
+uint32_t expr_weight(const struct expr *e) { return entry_of(e)->weight; }
+
 static const struct expr *find_or_make(struct exprs *x, enum expr_kind kind, int64_t value,
                                        bool overflows, uint32_t count,
                                        const struct expr *const *in) {

@@ -100,6 +100,8 @@ static inline bool expr_is(const struct expr *e, int64_t value) {
 static inline bool expr_is_unfit(const struct expr *e) {
   return e->kind == EXPR_CONST && e->overflows;
 }
+// Its nodes, seen as a tree. Beyond EXPR_MAX_WEIGHT an expression becomes unfit.
+uint32_t expr_weight(const struct expr *e);
 // The value for likely sizes; other symbols count as 0. For heuristics, never for correctness.
 int64_t expr_hint(const struct expr *e);
 // The same, but 1024 if sizes without a hint make it 0.

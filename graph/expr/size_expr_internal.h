@@ -8,9 +8,9 @@
 #include "graph/expr/size_expr.h"
 
 enum {
-  EXPR_MAX_TERMS = 48,    // of a sum that is simplified
-  EXPR_MAX_FACTORS = 24,  // of a product
-  EXPR_MAX_WEIGHT = 4096, // nodes of an expression, seen as a tree
+  EXPR_MAX_TERMS = 48,     // of a sum that is simplified
+  EXPR_MAX_FACTORS = 24,   // of a product
+  EXPR_MAX_WEIGHT = 16384, // nodes of an expression, seen as a tree
   EXPR_MAX_DEPTH = 128,
   EXPR_MAX_BUSY = 24 // nesting of simplification rules
 };

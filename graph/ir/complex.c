@@ -30,8 +30,8 @@ static void broadcast(struct build *b, struct value **x, struct value **y) {
   const struct expr *shape[GRAPH_MAX_RANK];
   uint32_t rank = longer->rank, missing = rank - other->rank;
   for (uint32_t d = 0; d < rank; d++)
-    shape[d] = d >= missing && expr_is(longer->shape[d], 1) ? other->shape[d - missing]
-                                                            : longer->shape[d];
+    shape[d] =
+        d >= missing && expr_is(longer->shape[d], 1) ? other->shape[d - missing] : longer->shape[d];
   *x = build_expand(b, *x, rank, shape);
   *y = build_expand(b, *y, rank, shape);
 }
@@ -128,6 +128,12 @@ struct value *complex_output(struct graph *g, struct value *v, struct span at) {
   struct build b = {g, at};
   bool is_new = !v->complex->pairs;
   struct value *pairs = complex_pairs(&b, v);
+  if (pairs && !is_new && v->name && strcmp(pairs->name, v->name) != 0) {
+    const struct arg whole = TENSOR(pairs);
+    pairs = graph_apply(g, OP_ALIAS, &whole, 1, at);
+    if (pairs)
+      pairs->name = v->name;
+  }
   if (!pairs || !is_new)
     return pairs;
   pairs->strides = strides_of_pairs(g, v->rank, v->strides);

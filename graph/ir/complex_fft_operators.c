@@ -235,3 +235,32 @@ void complex_fft_public(struct build *b, struct node *n) {
 }
 
 void compose_fft_public(struct build *b, struct node *n) { complex_fft_public(b, n); }
+
+// ---- transforms of what is real on the other side ----
+
+static struct arg other_norm(const struct arg *norm) {
+  if (norm->kind == ARG_STRING && str_is(norm->string, "ortho"))
+    return *norm;
+  bool is_forward = norm->kind == ARG_STRING && str_is(norm->string, "forward");
+  return (struct arg){.kind = ARG_STRING, .string = is_forward ? STR("backward") : STR("forward")};
+}
+
+// An argument that may be None, as a list.
+static struct arg as_list(struct build *b, const struct arg *a) {
+  return a->kind == ARG_NONE ? *a : arg_exprs(b->g, 1, &a->number);
+}
+
+// self n dim norm
+void complex_fft_hfft(struct build *b, struct node *n) {
+  struct value *z = BUILD(b, OP_CONJ, TENSOR(X));
+  if (z)
+    n->results[0] = BUILD(b, OP_FFT_IRFFT, TENSOR(z), as_list(b, &n->args[1]),
+                          as_list(b, &n->args[2]), other_norm(&n->args[3]));
+}
+
+// self n dim norm
+void compose_fft_ihfft(struct build *b, struct node *n) {
+  struct value *z = BUILD(b, OP_FFT_RFFT, TENSOR(X), as_list(b, &n->args[1]),
+                          as_list(b, &n->args[2]), other_norm(&n->args[3]));
+  n->results[0] = z ? BUILD(b, OP_CONJ, TENSOR(z)) : NULL;
+}

@@ -37,6 +37,13 @@ void complex_conj(struct build *b, struct node *n) {
   n->results[0] = complex_of_parts(b, RE(X), build_unop(b, OP_NEG, IM(X)));
 }
 
+void complex_adjoint(struct build *b, struct node *n) {
+  struct value *v = BUILD(b, OP_TRANSPOSE, TENSOR(X), arg_int(b->g, -2), arg_int(b->g, -1));
+  n->results[0] = v ? BUILD(b, OP_CONJ, TENSOR(v)) : NULL;
+}
+
+void compose_adjoint(struct build *b, struct node *n) { complex_adjoint(b, n); }
+
 static struct value *length(struct build *b, struct value *z) {
   return build_binop(b, OP_HYPOT, RE(z), IM(z));
 }

@@ -28,6 +28,8 @@ struct value *compose_index(struct build *b, struct value *x, uint32_t dim, stru
 struct value *compose_to_last(struct build *b, struct value *x, uint32_t dim);
 struct value *compose_more(struct build *b, struct value *x, double y); // x + y
 struct value *compose_less(struct build *b, double y, struct value *x); // y - x
+// The weight of an element that far from the point, in cubic interpolation with parameter a.
+struct value *compose_cubic_weight(struct build *b, struct value *x, double a);
 // index_put of `values` along dimension `dim`; NULL if an operand is.
 struct value *compose_put(struct build *b, struct value *x, uint32_t dim, struct value *index,
                           struct value *values, bool adds);

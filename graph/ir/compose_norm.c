@@ -97,6 +97,25 @@ void compose_batch_norm_no_stats(struct build *b, struct node *n) {
     n->results[i] = norm->results[i];
 }
 
+// input weight bias running_mean running_var training momentum eps
+void compose_native_batch_norm(struct build *b, struct node *n) {
+  bool training = node_truth(n, 5);
+  if (training && (node_value(n, 3) || node_value(n, 4))) {
+    compose_error(b, n, E1008,
+                  "a norm that changes its running statistics: use "
+                  "`_native_batch_norm_legit_functional`, which returns them");
+    return;
+  }
+  struct arg args[] = {n->args[0], n->args[1], n->args[2], n->args[3],
+                       n->args[4], n->args[6], n->args[7]};
+  struct arg batch[] = {n->args[0], n->args[1], n->args[2], n->args[5], n->args[6], n->args[7]};
+  struct node *norm =
+      training ? graph_append(b->g, OP_BATCH_NORM_NO_STATS, batch, COUNT_OF(batch), b->at)
+               : graph_append(b->g, OP_NATIVE_BATCH_NORM_NO_TRAINING, args, COUNT_OF(args), b->at);
+  for (unsigned i = 0; norm && i < 3; i++)
+    n->results[i] = norm->results[i];
+}
+
 // ---- weight norm: length and direction ----
 
 static struct dims all_but(uint32_t rank, uint32_t dim) {

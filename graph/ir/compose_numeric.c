@@ -107,6 +107,60 @@ void compose_cdist_backward(struct build *b, struct node *n) {
   n->results[0] = build_sum(b, build_mul(b, build_unsqueeze(b, X, rank), slope), &others, false);
 }
 
+// The pairs (0, 1), (0, 2), .. (1, 2), .. of the rows of a matrix, as an index of two dimensions.
+// Pair k has row i = n' - sqrt(n'^2 - 2k - 1), rounded down, where n' = n - 1/2.
+static bool pairs_of(struct build *b, const struct node *n, const struct value *x,
+                     struct value **ret) {
+  struct exprs *e = b->g->exprs;
+  if (x->rank != 2) {
+    compose_error(b, n, E1004, "a tensor of %u dimensions; it needs 2", x->rank);
+    return false;
+  }
+  const struct expr *rows = x->shape[0], *two = compose_const(b, 2);
+  const struct expr *count = expr_floordiv(e, expr_mul(e, rows, expr_addi(e, rows, -1)), two);
+  struct value *k = build_iota(b, count, 0, 1);
+  struct value *real = build_convert(b, k, DTYPE_F64);
+  struct value *end = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL), ARG_E(rows), ARG_D(DTYPE_F64));
+  end = compose_more(b, end, -0.5);
+  struct value *under = build_sub(b, build_mul(b, end, end), build_scale(b, real, 2));
+  struct value *root = build_unop(b, OP_SQRT, compose_more(b, under, -1));
+  struct value *i = build_convert(b, build_unop(b, OP_FLOOR, build_sub(b, end, root)), DTYPE_I64);
+  // j = k - n i + i (i + 1) / 2 + i + 1
+  struct value *next = build_int(b, OP_ADD_TENSOR, i, 1);
+  struct value *before = build_int(b, OP_FLOOR_DIVIDE, build_mul(b, i, next), 2);
+  struct value *j = i ? build_sub(b, k, BUILD(b, OP_MUL_TENSOR, TENSOR(i), ARG_E(rows))) : NULL;
+  ret[0] = i;
+  ret[1] = build_add(b, build_add(b, j, before), next);
+  return ret[0] && ret[1];
+}
+
+// self p: the distances of the pairs
+void compose_pdist(struct build *b, struct node *n) {
+  struct value *pairs[2];
+  struct value *all =
+      pairs_of(b, n, X, pairs) ? BUILD(b, OP_CDIST, TENSOR(X), TENSOR(X), A(1)) : NULL;
+  if (all)
+    n->results[0] = BUILD(b, OP_INDEX, TENSOR(all), arg_values(b->g, 2, pairs));
+}
+
+// grad self p pdist: each pair counts for both of its rows
+void compose_pdist_backward(struct build *b, struct node *n) {
+  struct value *pairs[2], *square[2] = {X, node_value(n, 3)};
+  if (!pairs_of(b, n, Y, pairs))
+    return;
+  for (int i = 0; i < 2; i++) {
+    const struct expr *shape[] = {Y->shape[0], Y->shape[0]};
+    struct value *zeros = build_full(b, 2, shape, 0, square[i]->dtype);
+    struct value *half =
+        zeros ? BUILD(b, OP_INDEX_PUT, TENSOR(zeros), arg_values(b->g, 2, pairs), TENSOR(square[i]))
+              : NULL;
+    square[i] = build_add(b, half, build_swap(b, half, 0, 1));
+  }
+  if (square[0] && square[1])
+    n->results[0] = BUILD(b, OP_CDIST_BACKWARD, TENSOR(square[0]), TENSOR(Y), TENSOR(Y), A(2),
+                          TENSOR(square[1]));
+}
+
 // self p dim maxnorm: each part along `dim` is scaled to that norm if its own is larger.
 void compose_renorm(struct build *b, struct node *n) {
   struct value *x = build_up(b, X);
@@ -135,7 +189,10 @@ void compose_diagonal_scatter(struct build *b, struct node *n) {
   int64_t offset = node_int(n, 2);
   // Checks the shapes; nothing reads the diagonal.
   struct value *old = d1 == d2 ? NULL : BUILD(b, OP_DIAGONAL, TENSOR(X), A(2), A(3), A(4));
-  if (!old || !value_same_shape(old, Y)) {
+  bool same = old && old->rank == Y->rank;
+  for (uint32_t d = 0; same && d < old->rank; d++)
+    same = graph_require_equal(b->g, old->shape[d], Y->shape[d], b->at);
+  if (!same) {
     compose_error(b, n, E1004, "`src` has another shape than the diagonal");
     return;
   }

@@ -195,6 +195,19 @@ void compose_cross(struct build *b, struct node *n) {
                             build_mul(b, rolled[0][1], rolled[1][0]));
 }
 
+// Along the first dimension of 3 elements, if none is given.
+void compose_cross_first(struct build *b, struct node *n) {
+  struct arg dim = n->args[2];
+  uint32_t d = 0;
+  while (dim.kind == ARG_NONE && d < X->rank && !expr_is(X->shape[d], 3))
+    d++;
+  if (d < X->rank)
+    n->results[0] =
+        BUILD(b, OP_CROSS, n->args[0], n->args[1], dim.kind == ARG_NONE ? arg_int(b->g, d) : dim);
+  else
+    compose_error(b, n, E1004, "no dimension of 3 elements");
+}
+
 // ---- counting ----
 
 // Counts the elements in each of `bins` intervals of [min, max]; min = max: the range of the

@@ -67,7 +67,7 @@ static struct taps linear(struct build *b, const struct resize *r) {
 }
 
 // Keys, "Cubic convolution interpolation for digital image processing", 1981, with parameter a.
-static struct value *cubic_weight(struct build *b, struct value *x, double a) {
+struct value *compose_cubic_weight(struct build *b, struct value *x, double a) {
   struct value *d = build_unop(b, OP_ABS, x);
   // ((a + 2) d - (a + 3)) d d + 1 for d <= 1; ((a d - 5 a) d + 8 a) d - 4 a for d < 2
   struct value *near = compose_more(b, build_scale(b, d, a + 2), -(a + 3));
@@ -84,7 +84,7 @@ static struct taps cubic(struct build *b, const struct resize *r) {
   struct value *tap = taps_row(b, -1, 4);
   struct value *far = build_sub(b, build_sub(b, at, floor), build_convert(b, tap, r->t));
   struct value *from = build_add(b, build_convert(b, floor, DTYPE_I64), tap);
-  return (struct taps){clamped(b, from, r->in), cubic_weight(b, far, -0.75)};
+  return (struct taps){clamped(b, from, r->in), compose_cubic_weight(b, far, -0.75)};
 }
 
 // The filter is stretched by the scale where the image becomes smaller; weights sum to 1.
@@ -100,7 +100,7 @@ static struct taps antialiased(struct build *b, const struct resize *r, double r
   struct value *at = build_add(b, low, build_convert(b, taps_row(b, 0, count), r->t));
   struct value *far = build_scale(b, compose_more(b, build_sub(b, at, center), 0.5), 1 / stretch);
   struct value *weight =
-      is_cubic ? cubic_weight(b, far, -0.5)
+      is_cubic ? compose_cubic_weight(b, far, -0.5)
                : build_real(b, OP_MAXIMUM, compose_less(b, 1, build_unop(b, OP_ABS, far)), 0);
   weight = build_where_else(b, build_binop(b, OP_LT_TENSOR, at, high), weight, 0);
   struct dims last = dims_one(1);
@@ -214,147 +214,4 @@ void compose_resize(struct build *b, struct node *n) {
     x = resample(b, x, X->rank - space + k, taps_of(b, name, &r));
   }
   n->results[0] = build_convert(b, x, X->dtype);
-}
-
-// ---- images at given points ----
-
-enum { ZEROS, BORDER, REFLECTION };
-enum { BILINEAR, NEAREST, BICUBIC };
-
-struct grid {
-  struct build *b;
-  struct value *image;          // [N, C, H W]
-  const struct expr *size[2];   // width, height
-  const struct expr *points[3]; // [N, C, points]
-  int64_t padding;
-  bool corners;
-  enum dtype t;
-};
-
-static struct value *extent(struct grid *g, uint32_t k, int64_t more) {
-  return BUILD(g->b, OP_FULL, arg_ints(g->b->g, 0, NULL),
-               ARG_E(expr_addi(g->b->g->exprs, g->size[k], more)), ARG_D(g->t));
-}
-
-// -1 and 1 are the image's borders, or the centres of its first and last element.
-static struct value *position(struct grid *g, struct value *at, uint32_t k) {
-  struct build *b = g->b;
-  at = compose_more(b, at, 1);
-  if (g->corners)
-    return build_mul(b, build_scale(b, at, 0.5), extent(g, k, -1));
-  return build_scale(b, compose_more(b, build_mul(b, at, extent(g, k, 0)), -1), 0.5);
-}
-
-static struct value *clipped(struct grid *g, struct value *at, uint32_t k) {
-  at = build_real(g->b, OP_MAXIMUM, at, 0);
-  return build_binop(g->b, OP_MINIMUM, at, extent(g, k, -1));
-}
-
-// Reflected at the border, or at the centres of the border's elements.
-static struct value *reflected(struct grid *g, struct value *at, uint32_t k) {
-  struct build *b = g->b;
-  double low = g->corners ? 0 : -0.5;
-  struct value *span = extent(g, k, g->corners ? -1 : 0);
-  span = build_real(b, OP_MAXIMUM, span, g->corners && expr_is(g->size[k], 1) ? 1 : 0);
-  struct value *far = build_unop(b, OP_ABS, compose_more(b, at, -low));
-  struct value *flips = build_unop(b, OP_FLOOR, build_div(b, far, span));
-  struct value *rest = build_binop(b, OP_FMOD_TENSOR, far, span);
-  struct value *odd = build_real(b, OP_EQ_TENSOR, build_real(b, OP_REMAINDER_TENSOR, flips, 2), 1);
-  return clipped(g, compose_more(b, build_where(b, odd, build_sub(b, span, rest), rest), low), k);
-}
-
-static struct value *padded(struct grid *g, struct value *at, uint32_t k) {
-  return g->padding == BORDER       ? clipped(g, at, k)
-         : g->padding == REFLECTION ? reflected(g, at, k)
-                                    : at;
-}
-
-// The image at whole positions; 0 outside.
-static struct value *fetch(struct grid *g, struct value *x, struct value *y) {
-  struct build *b = g->b;
-  struct value *inside = NULL, *at[] = {x, y};
-  for (uint32_t k = 0; k < 2; k++) {
-    struct value *in = build_binop(b, OP_LOGICAL_AND, build_real(b, OP_GE_TENSOR, at[k], 0),
-                                   build_binop(b, OP_LE_TENSOR, at[k], extent(g, k, -1)));
-    inside = inside ? build_binop(b, OP_LOGICAL_AND, inside, in) : in;
-    at[k] = build_convert(b, clipped(g, at[k], k), DTYPE_I64);
-  }
-  struct value *row = BUILD(b, OP_MUL_TENSOR, TENSOR(at[1]), ARG_E(g->size[0]));
-  struct value *index = build_expand(b, build_add(b, row, at[0]), 3, g->points);
-  struct value *v = BUILD(b, OP_GATHER, TENSOR(g->image), arg_int(b->g, 2), TENSOR(index));
-  return build_where_else(b, inside, v, 0);
-}
-
-static struct value *bilinear(struct grid *g, struct value *x, struct value *y) {
-  struct build *b = g->b;
-  struct value *sum = NULL, *x0, *y0;
-  x = padded(g, x, 0), y = padded(g, y, 1);
-  x0 = build_unop(b, OP_FLOOR, x), y0 = build_unop(b, OP_FLOOR, y);
-  struct value *px = build_sub(b, x, x0), *py = build_sub(b, y, y0);
-  for (int i = 0; i < 4; i++) {
-    struct value *wx = i & 1 ? px : compose_less(b, 1, px),
-                 *wy = i & 2 ? py : compose_less(b, 1, py);
-    struct value *v = fetch(g, compose_more(b, x0, i & 1), compose_more(b, y0, i >> 1));
-    v = build_mul(b, v, build_mul(b, wx, wy));
-    sum = sum ? build_add(b, sum, v) : v;
-  }
-  return sum;
-}
-
-static struct value *bicubic(struct grid *g, struct value *x, struct value *y) {
-  struct build *b = g->b;
-  struct value *sum = NULL, *x0 = build_unop(b, OP_FLOOR, x), *y0 = build_unop(b, OP_FLOOR, y);
-  struct value *px = build_sub(b, x, x0), *py = build_sub(b, y, y0);
-  for (int i = -1; i < 3; i++)
-    for (int j = -1; j < 3; j++) {
-      struct value *wx = cubic_weight(b, compose_more(b, px, -j), -0.75),
-                   *wy = cubic_weight(b, compose_more(b, py, -i), -0.75);
-      struct value *v =
-          fetch(g, padded(g, compose_more(b, x0, j), 0), padded(g, compose_more(b, y0, i), 1));
-      v = build_mul(b, v, build_mul(b, wx, wy));
-      sum = sum ? build_add(b, sum, v) : v;
-    }
-  return sum;
-}
-
-static struct value *coordinate(struct build *b, struct value *grid, uint32_t k, enum dtype t,
-                                const struct expr *points) {
-  struct value *at = BUILD(b, OP_SELECT, TENSOR(grid), arg_int(b->g, -1), arg_int(b->g, k));
-  const struct expr *shape[] = {grid->shape[0], compose_const(b, 1), points};
-  return build_convert(b, BUILD(b, OP_RESHAPE, TENSOR(at), arg_exprs(b->g, 3, shape)), t);
-}
-
-// input [N, C, H, W], grid [N, H', W', 2], interpolation_mode, padding_mode, align_corners
-void compose_grid_sampler(struct build *b, struct node *n) {
-  struct value *grid = node_value(n, 1), *x = build_up(b, X);
-  int64_t mode = node_int(n, 2), padding = node_int(n, 3);
-  if (X->rank != 4 || grid->rank != 4 || !expr_is(grid->shape[3], 2) || mode < 0 || mode > 2 ||
-      padding < 0 || padding > 2) {
-    compose_error(b, n, E1004,
-                  "an image of %u dimensions and a grid of %u; both need 4, the grid "
-                  "pairs of positions",
-                  X->rank, grid->rank);
-    return;
-  }
-  struct exprs *e = b->g->exprs;
-  const struct expr *points = expr_mul(e, grid->shape[1], grid->shape[2]);
-  const struct expr *flat[] = {X->shape[0], X->shape[1], expr_mul(e, X->shape[2], X->shape[3])};
-  struct grid g = {.b = b,
-                   .size = {X->shape[3], X->shape[2]},
-                   .points = {X->shape[0], X->shape[1], points},
-                   .padding = padding,
-                   .corners = node_truth(n, 4),
-                   .t = dtype_to_compute(X->dtype)};
-  g.image = BUILD(b, OP_RESHAPE, TENSOR(x), arg_exprs(b->g, 3, flat));
-  struct value *px = position(&g, coordinate(b, grid, 0, g.t, points), 0),
-               *py = position(&g, coordinate(b, grid, 1, g.t, points), 1);
-  struct value *v;
-  if (mode == NEAREST)
-    v = fetch(&g, build_unop(b, OP_ROUND, padded(&g, px, 0)),
-              build_unop(b, OP_ROUND, padded(&g, py, 1)));
-  else
-    v = (mode == BILINEAR ? bilinear : bicubic)(&g, px, py);
-  const struct expr *shape[] = {X->shape[0], X->shape[1], grid->shape[1], grid->shape[2]};
-  n->results[0] =
-      build_convert(b, BUILD(b, OP_RESHAPE, TENSOR(v), arg_exprs(b->g, 4, shape)), X->dtype);
 }

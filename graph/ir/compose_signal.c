@@ -161,6 +161,37 @@ void compose_affine_grid(struct build *b, struct node *n) {
       b, BUILD(b, OP_STACK, arg_values(b->g, k, result), arg_int(b->g, -1)), X->dtype);
 }
 
+// ---- frequencies ----
+
+// n d: those of a transform of n elements, in cycles for a distance of d
+void compose_fft_frequencies(struct build *b, struct node *n) {
+  bool is_real = operator_row(n->op)->part == OP_FFT_R2C;
+  struct exprs *e = b->g->exprs;
+  const struct arg *dtype = &n->args[FIRST_OF_KEYWORDS(n)];
+  enum dtype t = dtype->kind == ARG_DTYPE ? dtype->dtype : DTYPE_F32;
+  const struct expr *size = node_expr(n, 0), *two = compose_const(b, 2);
+  const struct expr *count = is_real ? expr_addi(e, expr_floordiv(e, size, two), 1) : size;
+  struct value *i = build_iota(b, count, 0, 1);
+  if (!is_real) { // the second half is negative
+    struct value *behind =
+        BUILD(b, OP_GE_TENSOR, TENSOR(i), ARG_E(expr_floordiv(e, expr_addi(e, size, 1), two)));
+    i = build_where(b, behind, BUILD(b, OP_SUB_TENSOR, TENSOR(i), ARG_E(size)), i);
+  }
+  struct value *v = build_over(b, build_convert(b, i, dtype_to_compute(t)), size);
+  n->results[0] = build_convert(b, build_scale(b, v, 1 / node_real(n, 1)), t);
+}
+
+// self dim: the frequency 0 comes to the middle, or back to the front
+void compose_fft_shift(struct build *b, struct node *n) {
+  struct dims d = dims_of(n, 1, X->rank);
+  struct exprs *e = b->g->exprs;
+  const struct expr *by[GRAPH_MAX_RANK];
+  for (uint32_t i = 0; i < d.count; i++)
+    by[i] = expr_floordiv(e, expr_addi(e, X->shape[d.at[i]], n->op == OP_FFT_UNSHIFT),
+                          compose_const(b, 2));
+  n->results[0] = BUILD(b, OP_ROLL, TENSOR(X), arg_exprs(b->g, d.count, by), dims_arg(b, &d));
+}
+
 // ---- short transforms ----
 
 // The window in the middle of n_fft elements.
@@ -199,4 +230,79 @@ void compose_stft(struct build *b, struct node *n) {
   v = build_swap(b, complex_pairs(b, v), parts, X->rank);
   bool is_complex = !node_is_none(n, 7) && node_truth(n, 7);
   n->results[0] = is_complex ? complex_of_pairs(b, v) : v;
+}
+
+// Adds parts [.., part, element] of a signal, `hop` elements apart.
+static struct value *overlapped(struct build *b, struct value *parts, const struct expr *length,
+                                int64_t n_fft, int64_t hop) {
+  if (!parts)
+    return NULL;
+  const struct expr *shape[GRAPH_MAX_RANK];
+  for (uint32_t d = 0; d + 2 < parts->rank; d++)
+    shape[d] = parts->shape[d];
+  shape[parts->rank - 2] = length;
+  return BUILD(b, OP_UNFOLD_BACKWARD, TENSOR(parts), arg_exprs(b->g, parts->rank - 1, shape),
+               arg_int(b->g, parts->rank - 2), arg_int(b->g, n_fft), arg_int(b->g, hop));
+}
+
+// Of a signal, the elements from `start` to `end`; zeros behind it.
+static struct value *between(struct build *b, const struct node *n, struct value *x,
+                             const struct expr *start, const struct expr *end) {
+  if (!x)
+    return NULL;
+  uint32_t last = x->rank - 1;
+  const struct expr *more = expr_sub(b->g->exprs, end, x->shape[last]);
+  if (more->hi > 0 && more->lo < 0) {
+    compose_error(b, n, E1008, "`length` may be more or less than the parts give");
+    return NULL;
+  }
+  bool is_short = more->lo > 0;
+  x = build_slice(b, x, last, start, is_short ? x->shape[last] : end, 1);
+  const struct expr *pads[] = {compose_const(b, 0), more};
+  return is_short && x ? BUILD(b, OP_CONSTANT_PAD_ND, TENSOR(x), arg_exprs(b->g, 2, pads), ARG_F(0))
+                       : x;
+}
+
+// self[.., frequency, part] n_fft hop_length win_length window center normalized onesided length
+// return_complex: the signal whose parts have these transforms
+void complex_istft(struct build *b, struct node *n) {
+  int64_t n_fft = node_int(n, 1), hop = node_is_none(n, 2) ? n_fft / 4 : node_int(n, 2);
+  struct value *window = node_value(n, 4);
+  struct exprs *e = b->g->exprs;
+  if (X->rank < 2 || X->rank > 3 || n_fft < 1 || hop < 1 || (window && window->rank != 1) ||
+      node_truth(n, 9)) {
+    compose_error(b, n, E1004,
+                  "transforms of 2 or 3 dimensions, n_fft, hop_length, a window of 1 "
+                  "and a real result");
+    return;
+  }
+  uint32_t last = X->rank - 1;
+  bool is_half = node_is_none(n, 7) ? !expr_is(X->shape[last - 1], n_fft) : node_truth(n, 7);
+  struct dims along = dims_one(last);
+  struct value *z = BUILD(b, OP_TRANSPOSE, TENSOR(X), arg_int(b->g, -1), arg_int(b->g, -2));
+  struct arg norm = arg_int(b->g, node_truth(n, 6) ? 1 : 2);
+  if (z && !is_half) // the second half repeats the first
+    z = BUILD(b, OP_SLICE, TENSOR(z), arg_int(b->g, -1), arg_int(b->g, 0),
+              arg_int(b->g, n_fft / 2 + 1));
+  struct value *v =
+      z ? BUILD(b, OP_FFT_C2R, TENSOR(z), dims_arg(b, &along), norm, arg_int(b->g, n_fft)) : NULL;
+  const struct expr *size = node_is_none(n, 3) ? compose_const(b, n_fft) : node_expr(n, 3);
+  if (!v)
+    return;
+  window = centred(b, window ? window : build_full(b, 1, &size, 1, v->dtype), n_fft);
+  const struct expr *parts = X->shape[last];
+  const struct expr *length = expr_addi(e, expr_muli(e, expr_addi(e, parts, -1), hop), n_fft);
+  struct value *signal = overlapped(b, build_mul(b, v, window), length, n_fft, hop);
+  const struct expr *shape[] = {parts, compose_const(b, n_fft)};
+  struct value *weight =
+      overlapped(b, build_expand(b, build_mul(b, window, window), 2, shape), length, n_fft, hop);
+  const struct expr *start = compose_const(b, node_truth(n, 5) ? n_fft / 2 : 0);
+  const struct expr *end =
+      node_is_none(n, 8) ? expr_sub(e, length, start) : expr_add(e, start, node_expr(n, 8));
+  // Behind the parts the signal is 0.
+  weight = between(b, n, weight, start, end);
+  signal = between(b, n, signal, start, end);
+  if (expr_sub(e, end, length)->lo > 0)
+    weight = build_where_else(b, build_real(b, OP_NE_TENSOR, weight, 0), weight, 1);
+  n->results[0] = build_div(b, signal, weight);
 }

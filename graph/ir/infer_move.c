@@ -2,6 +2,8 @@
 // Results of operators that move data (cat, pad, repeat) and of creation operators.
 #include "graph/ir/infer.h"
 
+#include <math.h>
+
 // ---- concatenation ----
 
 static bool tensors_of(struct infer *in, const struct arg **ret_list, size_t *ret_count,
@@ -141,6 +143,30 @@ bool infer_scalar_tensor(struct infer *in) {
   return infer_result(in, 0, asked_dtype(in, DTYPE_F32), 0, NULL, NULL);
 }
 
+// Of floats that are multiples of 2^-10, up to a symbolic size.
+static const struct expr *steps_to_size(struct exprs *x, const struct arg *start,
+                                        const struct expr *end, const struct arg *step) {
+  const struct arg *args[] = {start, step};
+  double numbers[] = {0, 1};
+  int64_t n, units[2];
+  for (int i = 0; i < 2; i++) {
+    if (args[i] && args[i]->kind == ARG_FLOAT)
+      numbers[i] = args[i]->real;
+    else if (args[i] && args[i]->kind == ARG_INT && expr_is_const(args[i]->number, &n))
+      numbers[i] = (double)n;
+    else if (args[i])
+      return NULL;
+    double unit = numbers[i] * 0x1p10;
+    if (!(fabs(unit) < 0x1p30) || unit != floor(unit))
+      return NULL;
+    units[i] = (int64_t)unit;
+  }
+  if (units[1] <= 0)
+    return NULL;
+  const struct expr *far = expr_addi(x, expr_muli(x, end, 1 << 10), -units[0]);
+  return expr_max(x, expr_const(x, 0), expr_cdiv(x, far, expr_const(x, units[1])));
+}
+
 // The number of steps from start to end, rounded up; never below 0.
 static const struct expr *count_steps(struct infer *in, const struct arg *start,
                                       const struct arg *end, const struct arg *step) {
@@ -157,6 +183,8 @@ static const struct expr *count_steps(struct infer *in, const struct arg *start,
       return expr_max(x, zero, expr_cdiv(x, expr_sub(x, from, end->number), expr_muli(x, by, -1)));
     return expr_max(x, zero, expr_cdiv(x, expr_sub(x, end->number, from), by));
   }
+  if (end->kind == ARG_INT && !expr_is_const(end->number, NULL))
+    return steps_to_size(x, start, end->number, step);
   int64_t n;
   double numbers[3] = {0, 0, 1};
   const struct arg *args[3] = {start, end, step};

@@ -181,7 +181,20 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
   return r.is_only;
 }
 
+static void note_long_offset(void *user, const struct scalar *load) {
+  enum { LONG = 1000 };
+  if (expr_weight(load->index) > LONG)
+    *(bool *)user = true;
+}
+
+static bool has_long_offset(const struct scalar *body) {
+  bool is_long = false;
+  scalar_loads(body, note_long_offset, &is_long);
+  return is_long;
+}
+
 // Stored values, and why:
+// - those of long chains of views, before their offsets become too long expressions;
 // - outputs, unless they are a constant or a plain copy of an input;
 // - expression trees so large that inlining them would blow up programs (each user may be inlined
 // in turn, so that without a bound chains of residuals double at each step);
@@ -203,6 +216,8 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 // recomputed by their users even then.
 static bool should_store(struct builder *b, const struct deferred *z, const struct scalar *body) {
   const struct uses *u = &b->uses[z->value->id];
+  if (u->count > 0 && has_long_offset(body))
+    return true;
   if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
     return true;
   if (u->output < 0 && loops_reads_quantised(b, z->value, body))
@@ -298,7 +313,7 @@ static void store(struct builder *b, const struct node *n, struct deferred *z) {
   s->offset = loops_offset(b, &h, z->at);
   loops_take_origins(b, z, s);
   // If not, users read the original of the copy, or recompute it.
-  bool copies = is_load(z->body) && !narrows(z, z->body);
+  bool copies = is_load(z->body) && !narrows(z, z->body) && !has_long_offset(z->body);
   if (!copies && (z->body->has_load || z->body->is_expensive))
     loops_stored(b, z, &h);
 }

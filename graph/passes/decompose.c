@@ -102,8 +102,8 @@ static bool is_empty(struct rewrite *rw, const struct node *n) {
   return true;
 }
 
-// Sums over no elements, products with k = 0: the neutral element, without a loop that would read
-// out of bounds.
+// Sums over no elements, products with k = 0, gradients of no images: the neutral element, without
+// a loop that would read out of bounds.
 static bool combines_nothing(struct rewrite *rw, const struct node *n, double *ret_value) {
   *ret_value = 0;
   switch (n->op) {
@@ -117,7 +117,8 @@ static bool combines_nothing(struct rewrite *rw, const struct node *n, double *r
   case OP_ANY_DIM:
   case OP_ANY_DIMS:
   case OP_MM:
-  case OP_BMM: break;
+  case OP_BMM:
+  case OP_CONVOLUTION_BACKWARD: break;
   default: return false;
   }
   return expr_is(value_numel(rw->to->exprs, node_value(n, 0)), 0);

@@ -55,7 +55,7 @@ const struct expr *plan_constant(struct program *p, struct kernel_plan *k, const
 
 struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel) {
-  assert(numel && numel->lo >= 0);
+  assert(numel && numel->hi >= 0); // the bounds of a product that was multiplied out are wide
   struct loops *l = p->regions->loops;
   struct buffer *b = arena_new(p->arena, struct buffer);
   assert(!l->buffers.len || vec_last(&l->buffers)->id < l->buffers.len);

@@ -285,6 +285,21 @@ static bool annotated_real(struct reader *r, struct str f, const struct arg *in,
   return true;
 }
 
+// The floats nearest to most decimal fractions are a little more or less than these, so that a
+// product is rounded to either side: `int(0.7 * 90)` is 62.
+static void report_unrounded(struct reader *r, struct str f, struct span at, const struct arg *a) {
+  struct fx_scaled s;
+  if (fx_scaled_of(r, a, &s))
+    diag_help(
+        fx_error(r, at, E1008, "`%.*s` of a size times %.15g%s, which is not exact", STR_ARG(f),
+                 s.by, s.plus < 0 || s.plus > 0 ? " plus a fraction" : ""),
+        "no fraction gives the same for all sizes (`int(0.7 * 90)` is 62): write whole numbers "
+        "in the model, as in `n * 7 // 10`, or pass the result to it as an integer");
+  else
+    diag_help(fx_error(r, at, E1008, "`%.*s` of a float that is not known", STR_ARG(f)),
+              "sizes may be computed from floats as a size times a number: `math_trunc(0.5 * n)`");
+}
+
 bool fx_apply_number_function(struct reader *r, struct str f, struct span at, const struct arg *in,
                               size_t count, struct arg *ret) {
   if (r->is_poisoned)
@@ -296,8 +311,7 @@ bool fx_apply_number_function(struct reader *r, struct str f, struct span at, co
   const struct expr *e =
       count && in[0].kind == ARG_INT && !is_real_function(f) ? in[0].number : NULL;
   if (fx_is_rounding(f) && count == 1 && !(e = fx_rounded(r, f, at, in))) {
-    diag_help(fx_error(r, at, E1008, "`%.*s` of a float that is not known", STR_ARG(f)),
-              "sizes may be computed from floats as a size times a number: `math_trunc(0.5 * n)`");
+    report_unrounded(r, f, at, in);
     return false;
   }
   for (size_t i = 1; e && i < count; i++)

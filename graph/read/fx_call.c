@@ -57,6 +57,8 @@ static bool find_written(struct str name, enum operator_id *ret) {
   char plain[NAME_BYTES];
   if (name.len + sizeof ".default" > sizeof plain)
     return false;
+  if (str_is(name, "aten.transpose_.default"))
+    overload = STR("int");
   snprintf(plain, sizeof plain, "%.*s.%.*s.%.*s", STR_ARG(space), (int)base.len - 1, base.ptr,
            STR_ARG(overload.len ? overload : STR("default")));
   return operator_find(str_from(plain), ret) && operator_row(*ret)->results == 1;
@@ -71,8 +73,8 @@ struct call {
   struct span at;
   const struct custom_operator *custom; // NULL: one of the table
   size_t count, by_name;
-  struct value *variable;         // of the first argument, if that is a tensor
-  struct arg args[CALL_MAX_ARGS]; // positional ones, then keyword arguments
+  struct value *variables[CALL_MAX_ARGS]; // of arguments that are tensors
+  struct arg args[CALL_MAX_ARGS];         // positional ones, then keyword arguments
   struct str names[CALL_MAX_ARGS];
   struct span spans[CALL_MAX_ARGS];
 };
@@ -93,8 +95,7 @@ static bool argument(struct reader *r, struct call *c) {
   }
   if (!fx_value(r, &c->args[i]))
     return false;
-  if (i == 0 && c->args[i].kind == ARG_VALUE)
-    c->variable = r->variable;
+  c->variables[i] = c->args[i].kind == ARG_VALUE ? r->variable : NULL;
   c->spans[i] = fx_span(r, first, r->pos);
   c->count++;
   return true;
@@ -117,7 +118,7 @@ static bool arguments(struct reader *r, bool writes, struct call *c) {
 }
 
 static bool put_named(struct reader *r, const struct call *c, size_t i, const struct parameter *ps,
-                      size_t count, struct arg *args, bool *given) {
+                      size_t count, struct arg *args, struct value **variables, bool *given) {
   size_t p = 0;
   while (p < count && !str_eq(ps[p].name, c->names[i]))
     p++;
@@ -137,13 +138,14 @@ static bool put_named(struct reader *r, const struct call *c, size_t i, const st
     return false;
   }
   args[p] = c->args[i];
+  variables[p] = c->variables[i];
   given[p] = true;
   return true;
 }
 
 // Fills one argument for each parameter, up to the last one given.
 static bool bind(struct reader *r, const struct call *c, const struct parameter *ps, size_t count,
-                 struct arg *args, size_t *ret_count) {
+                 struct arg *args, struct value **variables, size_t *ret_count) {
   size_t last = 0;
   bool given[OPERATOR_MAX_PARAMETERS] = {false};
   size_t positional = c->count - c->by_name;
@@ -154,10 +156,11 @@ static bool bind(struct reader *r, const struct call *c, const struct parameter 
   }
   for (size_t i = 0; i < positional; i++) {
     args[i] = c->args[i];
+    variables[i] = c->variables[i];
     given[i] = true;
   }
   for (size_t i = positional; i < c->count; i++)
-    if (!put_named(r, c, i, ps, count, args, given))
+    if (!put_named(r, c, i, ps, count, args, variables, given))
       return false;
   for (size_t p = 0; p < count; p++)
     if (given[p])
@@ -269,13 +272,28 @@ static bool may_alias(enum operator_id op) {
                                          OP_RESOLVE_NEG,
                                          OP_TENSOR_SPLIT,
                                          OP_UNSAFE_SPLIT,
-                                         OP_UNSAFE_SPLIT_WITH_SIZES};
+                                         OP_UNSAFE_SPLIT_WITH_SIZES,
+                                         OP_SPLIT_SIZES,
+                                         OP_TENSOR_SPLIT_INDICES,
+                                         OP_RAVEL,
+                                         OP_MOVEDIMS,
+                                         OP_MOVEAXES,
+                                         OP_ADJOINT,
+                                         OP_CONJUGATE_T,
+                                         OP_MATRIX_H};
   if (operator_row(op)->class == CLASS_VIEW)
     return true;
   for (size_t i = 0; i < COUNT_OF(ids); i++)
     if (ids[i] == op)
       return true;
   return false;
+}
+
+// Views in PyTorch that are composed of operators that are not.
+static bool is_composed_view(enum operator_id op, const struct arg *args) {
+  return op == OP_UNFOLD || op == OP_VIEW_DTYPE || op == OP_NEG_VIEW || op == OP_VIEW_AS_COMPLEX ||
+         op == OP_VIEW_AS_REAL || op == OP_IMAG ||
+         (op == OP_REAL && args[0].kind == ARG_VALUE && args[0].value->complex);
 }
 
 // What each result of a node is a view of. `operand`: of the call; `variable` is its variable.
@@ -305,8 +323,8 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   size_t count = 0, parameters = c->custom ? c->custom->count : 0;
   const struct parameter *ps =
       c->custom ? c->custom->parameters : operator_parameters(op, &parameters);
-  struct value *made = NULL;
-  if (!bind(r, c, ps, parameters, args, &count) ||
+  struct value *made = NULL, *variables[OPERATOR_MAX_PARAMETERS] = {NULL};
+  if (!bind(r, c, ps, parameters, args, variables, &count) ||
       (!c->custom && !fx_append_at_run_time(r, c->at, op, args, count, &made)))
     return false;
   if (made)
@@ -320,7 +338,9 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   size_t first = r->g->nodes.len;
   uint32_t values = r->g->value_count;
   struct node *n = c->custom ? graph_append_custom(r->g, c->custom, args, count, c->at)
-                             : graph_append(r->g, op, args, count, c->at);
+                   : fx_writes_statistics(op, args, count)
+                       ? fx_append_statistics(r, c->at, op, args, variables)
+                       : graph_append(r->g, op, args, count, c->at);
   if (!n)
     return r->failed = true, false;
   bool is_tuple = (c->custom ? c->custom->results : operator_row(op)->results) != 1;
@@ -339,8 +359,10 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     if (!check_sizes(r, r->g->nodes.at[i], c->at))
       return false;
     if (shares)
-      note_view(r, r->g->nodes.at[i], args[0].value, c->variable);
+      note_view(r, r->g->nodes.at[i], args[0].value, variables[0]);
   }
+  if (!c->custom && is_composed_view(op, args) && variables[0])
+    fx_note_composed_view(r, n->results[0], variables[0], op, args, count);
   *ret = is_tuple ? (struct binding){.kind = BOUND_TUPLE, .tuple = n}
                   : (struct binding){.kind = BOUND_VALUE, .value = n->results[0]};
   return true;
@@ -360,6 +382,12 @@ static struct value *as_written(struct reader *r, struct value *v, struct value 
   return graph_apply(r->g, OP_COPY, args, 2, at);
 }
 
+// x.op_(..) changes no element: from here on x is the view.
+static bool changes_shape(enum operator_id op) {
+  return (operator_row(op)->class == CLASS_VIEW && op != OP_DETACH) || op == OP_SWAPAXES ||
+         op == OP_SWAPDIMS;
+}
+
 // x.op_(..): the operator on the present value of x, written to x in its dtype; x.copy_(y).
 static bool append_written(struct reader *r, struct call *c, enum operator_id op,
                            struct binding *ret) {
@@ -369,14 +397,17 @@ static bool append_written(struct reader *r, struct call *c, enum operator_id op
     fx_error(r, c->at, E1003, "`%.*s` needs %s", STR_ARG(c->name), x ? "two tensors" : "a tensor");
     return false;
   }
+  if (changes_shape(op)) {
+    c->args[0] = ARG_V(fx_current(r, x));
+    if (!c->args[0].value || !append(r, c, op, ret))
+      return false;
+    if (ret->value != x)
+      ptrmap_put(r->arena, &r->reshaped, x, ret->value);
+    return true;
+  }
   if (x->complex || complex_in(c->args, c->count)) {
     diag_help(fx_error(r, c->at, E1008, "a write to a complex tensor"),
               "return the new value instead, and copy it after the run");
-    return false;
-  }
-  if (operator_row(op)->class == CLASS_VIEW && op != OP_DETACH) {
-    diag_help(fx_error(r, c->at, E1008, "`%.*s` gives a tensor another shape", STR_ARG(c->name)),
-              "write the operator without `_`, and use its result");
     return false;
   }
   struct value *new = c->args[1].value;
@@ -406,7 +437,6 @@ bool fx_call(struct reader *r, struct binding *ret) {
   struct call c;
   enum operator_id op = OPERATOR_COUNT;
   c.count = c.by_name = 0;
-  c.variable = NULL;
   *ret = (struct binding){.kind = BOUND_WRONG};
   if (!operator_name(r, &c.name, &c.at))
     return false;
@@ -429,7 +459,7 @@ bool fx_call(struct reader *r, struct binding *ret) {
       fx_gather_operands(r, op, c.args, &c.count);
     if (op == OP_COND && c.count && !fx_predicate(r, c.at, &c.args[0]))
       return false;
-    if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, c.args, c.count))
+    if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, op, c.args, c.count))
       return false;
   }
   fx_tensor_overload(r, c.name, c.args, c.count, &op);

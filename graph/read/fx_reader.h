@@ -83,6 +83,8 @@ struct reader {
   VEC(struct fx_view) views; // by value id
   struct map latest;   // by address of a value that is no view and was written to: its present one
   struct map versions; // by address of a view of such a one: struct view_version (fx_write.c)
+  struct map composed_views; // by address: struct composed_view (fx_write.c)
+  struct map reshaped; // by address of a value whose shape was changed in place: the view it became
   struct value *variable; // the value of the last name that was read, before any write
   VEC(struct token) annotation_tokens;
   struct map classes;          // subgraphs of this one, by name: the token of the name
@@ -174,14 +176,14 @@ bool fx_is_real(const struct reader *r, const struct value *v);
 bool fx_compare(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
                 struct arg *a);
 
-// ---- floats that are a size times a number (graph/read/fx_scaled.c) ----
+// ---- floats that are a size times a number, plus a number (graph/read/fx_scaled.c) ----
 struct fx_scaled {
-  double by;
+  double by, plus;
   const struct expr *of;
 };
 // Of a symbolic integer, or of a float that is noted.
 bool fx_scaled_of(const struct reader *r, const struct arg *a, struct fx_scaled *ret);
-// Of `a * b` or `a / b`, where one of them is a number.
+// Of `a * b`, `a / b`, `a + b` or `a - b`, where one of them is a number.
 bool fx_scale(const struct reader *r, enum token_kind op, const struct arg *a, const struct arg *b,
               struct fx_scaled *ret);
 // The float *a is such a one; in annotations it becomes a value that only carries the note.
@@ -206,6 +208,9 @@ bool fx_check_sizes(struct reader *r, struct span at, struct str name, const str
 // others.
 bool fx_append_at_run_time(struct reader *r, struct span at, enum operator_id op, struct arg *args,
                            size_t count, struct value **ret);
+// complex(real, imag): a tensor of rank 0 that is a number in the text.
+bool fx_complex_number(struct reader *r, struct span at, const struct arg *parts, size_t count,
+                       struct arg *ret);
 // The tensor is a number in the text.
 void fx_note_real(struct reader *r, struct value *v);
 // A number as a boolean tensor of rank 0; a tensor stays.
@@ -214,7 +219,8 @@ bool fx_predicate(struct reader *r, struct span at, struct arg *a);
 // invoke_subgraph(graph, 'name', a, b).
 void fx_gather_operands(struct reader *r, enum operator_id op, struct arg *args, size_t *count);
 // Numbers among the operands of a subgraph: left out if it knows them as sizes, else tensors.
-bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_count);
+bool fx_operands(struct reader *r, struct span at, enum operator_id op, struct arg *args,
+                 size_t arg_count);
 
 // ---- annotations (graph/read/fx_annotation.c) ----
 // Is the string at the token that of a tensor, not of a tuple or a size?
@@ -251,10 +257,22 @@ bool fx_check_subgraph(struct reader *r, const struct reader *child);
 // ---- writes to tensors (graph/read/fx_write.c) ----
 // The present value of a variable, after the writes so far. NULL after an error.
 struct value *fx_current(struct reader *r, struct value *v);
+// What the variable is, after changes of its shape in place (`unsqueeze_`).
+struct value *fx_reshaped(const struct reader *r, struct value *v);
 // Records that v shares the memory of the variable `base`; NULL: that it does not.
 void fx_note_view(struct reader *r, const struct value *v, struct value *base);
+// The same of a view by an operator that is composed of others.
+void fx_note_composed_view(struct reader *r, const struct value *v, struct value *base,
+                           enum operator_id op, const struct arg *args, size_t count);
 // The variable v gets the value `new`, of its dtype and shape. Errors are E1008.
 bool fx_write(struct reader *r, struct value *v, struct value *new, struct span at);
+
+// ---- running statistics (graph/read/fx_statistics.c) ----
+// Does the norm write its running statistics?
+bool fx_writes_statistics(enum operator_id op, const struct arg *args, size_t count);
+// Appends that norm, and writes them to the variables of these arguments. NULL after an error.
+struct node *fx_append_statistics(struct reader *r, struct span at, enum operator_id op,
+                                  const struct arg *args, struct value *const *variables);
 
 // ---- calls of operators (graph/read/fx_call.c) ----
 // At the first word of the operator's name. Fills in the binding of the result.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers that are known only at run time, as a loop counts them ("Sym(u4)"): tensors of rank 0.
 // And operands of subgraphs that are numbers.
+#include "graph/ir/complex.h"
 #include "graph/read/fx_reader.h"
 
 #include <ctype.h>
@@ -130,6 +131,27 @@ bool fx_append_at_run_time(struct reader *r, struct span at, enum operator_id op
 
 void fx_note_real(struct reader *r, struct value *v) { ptrmap_put(r->arena, &r->reals, v, v); }
 
+bool fx_complex_number(struct reader *r, struct span at, const struct arg *parts, size_t count,
+                       struct arg *ret) {
+  struct build b = {r->g, at};
+  struct value *v[2];
+  for (size_t i = 0; i < 2; i++) {
+    int64_t whole = 0;
+    bool is_whole = i < count && parts[i].kind == ARG_INT && expr_is_const(parts[i].number, &whole);
+    if (count != 2 || (!is_whole && parts[i].kind != ARG_FLOAT)) {
+      fx_error(r, at, E1001, "`complex` needs two numbers");
+      return false;
+    }
+    v[i] = build_number(&b, is_whole ? (double)whole : parts[i].real, DTYPE_F32);
+  }
+  struct value *z = complex_of_parts(&b, v[0], v[1]);
+  if (!z)
+    return r->failed = true, false;
+  fx_note_real(r, z);
+  *ret = ARG_V(z);
+  return true;
+}
+
 static struct value *tensor_of(struct reader *r, const struct arg *a, enum dtype t,
                                struct span at) {
   const struct arg args[] = {*a, ARG_D(t)};
@@ -155,8 +177,11 @@ static void count(const struct arg *a, size_t *tensors, size_t *numbers) {
     count(&a->list.at[i], tensors, numbers);
 }
 
-bool fx_operands(struct reader *r, struct span at, struct arg *args, size_t arg_count) {
-  size_t tensors = 0, numbers = 0;
+bool fx_operands(struct reader *r, struct span at, enum operator_id op, struct arg *args,
+                 size_t arg_count) {
+  size_t tensors = 0, numbers = 0, none = 0;
+  if (op == OP_ASSOCIATIVE_SCAN && arg_count > 1) // its subgraph takes two elements of each
+    count(&args[1], &tensors, &none);
   const struct graph *sub = NULL;
   for (size_t i = 0; i < arg_count; i++)
     if (args[i].kind == ARG_GRAPH)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats that are a size times a number (`2.0 * n`, `n / 4`), which become sizes again when they
-// are rounded: `math_trunc(2.0 * n)`, in annotations `TruncToInt(2.0*ToFloat(s0))`.
+// Floats that are a size times a number (`2.0 * n`, `n / 4`), plus a number (`n - 0.5`), which
+// become sizes again when they are rounded: `math_trunc(2.0 * n)`, in annotations
+// `TruncToInt(2.0*ToFloat(s0))`.
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
 
@@ -21,18 +22,22 @@ bool fx_scaled_of(const struct reader *r, const struct arg *a, struct fx_scaled 
     return *ret = *known, true;
   if (a->kind != ARG_INT || expr_is_const(a->number, NULL))
     return false;
-  return *ret = (struct fx_scaled){1, a->number}, true;
+  return *ret = (struct fx_scaled){1, 0, a->number}, true;
 }
 
 bool fx_scale(const struct reader *r, enum token_kind op, const struct arg *a, const struct arg *b,
               struct fx_scaled *ret) {
   double by;
-  if (op == TOK_STAR && number_of(a, &by) && fx_scaled_of(r, b, ret))
-    return ret->by *= by, true;
-  if ((op != TOK_STAR && op != TOK_SLASH) || !number_of(b, &by) || !fx_scaled_of(r, a, ret))
+  bool swaps = (op == TOK_STAR || op == TOK_PLUS) && number_of(a, &by) && fx_scaled_of(r, b, ret);
+  if (!swaps && (!number_of(b, &by) || !fx_scaled_of(r, a, ret)))
     return false;
-  ret->by = op == TOK_STAR ? ret->by * by : ret->by / by;
-  return true;
+  switch (op) {
+  case TOK_STAR: ret->by *= by, ret->plus *= by; return true;
+  case TOK_SLASH: ret->by /= by, ret->plus /= by; return true;
+  case TOK_PLUS: ret->plus += by; return true;
+  case TOK_MINUS: ret->plus -= by; return true;
+  default: return false;
+  }
 }
 
 void fx_note_scaled(struct reader *r, struct fx_scaled s, struct arg *a) {
@@ -56,16 +61,35 @@ bool fx_is_rounding(struct str name) {
   return false;
 }
 
+// by n + plus, where both are multiples of 2^-10, so that floats hold it.
+static const struct expr *rounded_sum(struct exprs *x, const struct fx_scaled *s, bool up,
+                                      bool to_zero) {
+  const double unit = 0x1p10;
+  double by = s->by * unit, plus = s->plus * unit;
+  if (fabs(by) > 0x1p30 || fabs(plus) > 0x1p30 || by != floor(by) || plus != floor(plus))
+    return NULL;
+  const struct expr *sum = expr_addi(x, expr_muli(x, s->of, (int64_t)by), (int64_t)plus);
+  if (to_zero && sum->lo < 0)
+    return NULL;
+  const struct expr *whole = expr_const(x, (int64_t)unit);
+  return up ? expr_cdiv(x, sum, whole) : expr_floordiv(x, sum, whole);
+}
+
 const struct expr *fx_rounded(struct reader *r, struct str name, struct span at,
                               const struct arg *a) {
   struct fx_scaled s;
   double x;
-  bool up = str_is(name, "math_ceil") || str_is(name, "CeilToInt");
+  bool up = str_is(name, "math_ceil") || str_is(name, "CeilToInt"),
+       is_floor = str_ends(name, "floor") || str_is(name, "FloorToInt");
   if (a->kind == ARG_INT)
     return a->number;
   if (number_of(a, &x)) {
-    x = up ? ceil(x) : str_ends(name, "floor") || str_is(name, "FloorToInt") ? floor(x) : trunc(x);
+    x = up ? ceil(x) : is_floor ? floor(x) : trunc(x);
     return fabs(x) <= GRAPH_MAX_SIZE ? expr_const(r->g->exprs, (int64_t)x) : NULL;
   }
-  return fx_scaled_of(r, a, &s) ? graph_scaled_size(r->g, s.of, s.by, up, at) : NULL;
+  if (!fx_scaled_of(r, a, &s))
+    return NULL;
+  if (s.plus < 0 || s.plus > 0)
+    return rounded_sum(r->g->exprs, &s, up, !up && !is_floor);
+  return graph_scaled_size(r->g, s.of, s.by, up, at);
 }

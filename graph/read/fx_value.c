@@ -113,6 +113,8 @@ static bool number_function(struct reader *r, struct str f, size_t first, struct
     args = args.list.at[0];
   const struct arg *in = args.kind == ARG_LIST ? args.list.at : &args;
   size_t count = args.kind == ARG_LIST ? args.list.count : 1;
+  if (str_is(f, "complex"))
+    return fx_complex_number(r, fx_span(r, first, r->pos), in, count, ret);
   return fx_apply_number_function(r, f, fx_span(r, first, r->pos), in, count, ret);
 }
 
@@ -225,8 +227,8 @@ static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
   *ret = (struct arg){0};
   switch (b->kind) {
   case BOUND_VALUE: {
-    r->variable = b->value;
-    struct value *v = r->is_target ? b->value : fx_current(r, b->value);
+    r->variable = fx_reshaped(r, b->value);
+    struct value *v = r->is_target ? r->variable : fx_current(r, r->variable);
     *ret = v ? ARG_V(v) : *ret;
     return v;
   }
@@ -241,7 +243,7 @@ static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
 }
 
 static bool call_of_word(struct reader *r, struct str name, size_t first, struct arg *ret) {
-  if (fx_is_number_function(name))
+  if (fx_is_number_function(name) || str_is(name, "complex"))
     return number_function(r, name, first, ret);
   if (str_is(name, "device"))
     return device(r, first, ret);
@@ -255,6 +257,22 @@ static bool call_of_word(struct reader *r, struct str name, size_t first, struct
   }
   fx_error(r, fx_span(r, first, first + 1), E1008, "a call of `%.*s` in a graph", STR_ARG(name));
   return false;
+}
+
+// A value that a write has made is returned by the name of what was written to.
+static bool returned(struct reader *r, size_t name, const struct binding *b, struct arg *ret) {
+  struct value *v = ret->value;
+  if (v == b->value || !b->value->def || !v->def || v->complex)
+    return true;
+  if (v->span.begin != v->def->span.begin && !str_is(fx_text(r, name), v->name)) {
+    v = graph_apply(r->g, OP_ALIAS, ret, 1, fx_span(r, name, name + 1));
+    if (!v)
+      return r->failed = true, false;
+    *ret = ARG_V(v);
+  }
+  if (v->span.begin == v->def->span.begin)
+    fx_name_value(r, name, v);
+  return true;
 }
 
 static bool word(struct reader *r, struct arg *ret) {
@@ -288,11 +306,7 @@ static bool word(struct reader *r, struct arg *ret) {
   }
   if (!bound(r, b, ret))
     return false;
-  // A value that a write has made is returned by this name.
-  struct value *v = ret->kind == ARG_VALUE ? ret->value : NULL;
-  if (r->is_return && v && v != b->value && v->def && v->span.begin == v->def->span.begin)
-    fx_name_value(r, first, v);
-  return true;
+  return !r->is_return || ret->kind != ARG_VALUE || returned(r, first, b, ret);
 }
 
 // ---- expressions ----

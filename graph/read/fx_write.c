@@ -17,6 +17,15 @@ struct view_version {
   struct value *of, *is;
 };
 
+// A view by an operator that is composed of others: of the variable `base`, while its value is
+// `of`.
+struct composed_view {
+  struct value *base, *of, *is;
+  enum operator_id op;
+  struct arg args[OPERATOR_MAX_PARAMETERS];
+  size_t count;
+};
+
 static struct span here(const struct reader *r) { return fx_span(r, r->pos, r->pos + 1); }
 
 // What v is a view of; NULL: it has memory of its own.
@@ -38,6 +47,22 @@ void fx_note_view(struct reader *r, const struct value *v, struct value *base) {
   if (base && is_whole(base) && base_of(r, base))
     base = base_of(r, base);
   r->views.at[v->id] = (struct fx_view){base, base ? root_of(r, base) : NULL};
+}
+
+void fx_note_composed_view(struct reader *r, const struct value *v, struct value *base,
+                           enum operator_id op, const struct arg *args, size_t count) {
+  struct composed_view *k = arena_new(r->arena, struct composed_view);
+  *k = (struct composed_view){
+      .base = base, .of = args[0].value, .is = NULL, .op = op, .count = count};
+  for (size_t i = 0; i < count; i++)
+    k->args[i] = args[i];
+  ptrmap_put(r->arena, &r->composed_views, v, k);
+}
+
+struct value *fx_reshaped(const struct reader *r, struct value *v) {
+  for (struct value *view; (view = ptrmap_get(&r->reshaped, v));)
+    v = view;
+  return v;
 }
 
 // ---- reading ----
@@ -74,8 +99,23 @@ static struct value *view_again(struct reader *r, struct value *v, struct value 
   return is;
 }
 
+// The present value of v, which is no view in the graph.
+static struct value *root_now(struct reader *r, struct value *v) {
+  struct composed_view *k = ptrmap_get(&r->composed_views, v);
+  if (!k)
+    return ptrmap_get(&r->latest, v);
+  struct value *base = fx_current(r, k->base);
+  if (base && base != k->of) {
+    k->args[0] = ARG_V(base);
+    k->is = graph_apply(r->g, k->op, k->args, k->count, here(r));
+    k->of = base;
+    r->failed |= !k->is;
+  }
+  return base ? k->is : NULL;
+}
+
 struct value *fx_current(struct reader *r, struct value *v) {
-  struct value *root = root_of(r, v), *now = ptrmap_get(&r->latest, root);
+  struct value *root = root_of(r, v), *now = root_now(r, root);
   VEC(struct value *) chain = {0};
   if (!now || root == v)
     return now ? now : v;
@@ -136,6 +176,24 @@ static struct value *permute_back(struct reader *r, const struct node *n, struct
   return build_permute(&b, src, &order);
 }
 
+// All elements of an expanded dimension are one.
+static struct value *write_expanded(struct reader *r, const struct value *v, struct value *whole,
+                                    struct value *src, struct span at) {
+  struct build b = {r->g, at};
+  uint32_t more = v->rank - whole->rank;
+  const struct expr *zero = expr_const(r->g->exprs, 0), *one = expr_const(r->g->exprs, 1);
+  for (uint32_t d = 0; d < v->rank; d++)
+    if (d < more || v->shape[d] != whole->shape[d - more])
+      src = build_slice(&b, src, d, zero, one, 1);
+  return build_view(&b, src, whole->rank, whole->shape);
+}
+
+static bool refuse(struct reader *r, enum operator_id op, struct span at) {
+  diag_help(fx_error(r, at, E1008, "a write to a view by `%s`", operator_row(op)->name),
+            "make the graph functional, as `run_decompositions()` does");
+  return false;
+}
+
 // `whole`, of which v is a view, with the elements of `src` where v has its own.
 static struct value *write_view(struct reader *r, const struct value *v, struct value *whole,
                                 struct value *src, struct span at) {
@@ -161,23 +219,58 @@ static struct value *write_view(struct reader *r, const struct value *v, struct 
   case OP_SPLIT:
   case OP_SPLIT_WITH_SIZES:
   case OP_UNBIND: return write_part(r, v, whole, src, at);
+  case OP_EXPAND: return write_expanded(r, v, whole, src, at);
+  case OP_AS_STRIDED:
+    return APPLY(OP_AS_STRIDED_SCATTER, ARG_V(whole), ARG_V(src), a[1], a[2], a[3]);
   default: break;
   }
-  if (value_same_shape(v, whole) && n->op == OP_EXPAND)
-    return src;
-  diag_help(fx_error(r, at, E1008, "a write to a view by `%s`", operator_row(n->op)->name),
-            "make the graph functional, as `run_decompositions()` does");
+  refuse(r, n->op, at);
   return NULL;
 }
 
+// Each window has the elements of the dimension from a multiple of the step on.
+static struct value *write_windows(struct reader *r, const struct composed_view *k,
+                                   struct value *whole, struct value *src, struct span at) {
+  int64_t dim = 0, step = 1;
+  const struct expr *strides[GRAPH_MAX_RANK];
+  expr_is_const(k->args[1].number, &dim);
+  expr_is_const(k->args[3].number, &step);
+  dim += dim < 0 ? whole->rank : 0;
+  for (uint32_t d = 0; d < whole->rank; d++)
+    strides[d] = d == dim ? expr_muli(r->g->exprs, whole->strides[d], step) : whole->strides[d];
+  strides[whole->rank] = whole->strides[dim];
+  return APPLY(OP_AS_STRIDED_SCATTER, ARG_V(whole), ARG_V(src),
+               arg_exprs(r->g, src->rank, src->shape), arg_exprs(r->g, src->rank, strides));
+}
+
+// The variable, of which v is a view, gets the elements of `new` where v has its own.
+static struct value *write_composed(struct reader *r, struct composed_view *k, struct value *new,
+                                    struct span at) {
+  struct value *whole = fx_current(r, k->base), *next = NULL;
+  if (!whole || k->op != OP_UNFOLD || whole->rank == 0)
+    return whole && refuse(r, k->op, at) ? whole : NULL;
+  next = write_windows(r, k, whole, new, at);
+  k->of = next, k->is = new;
+  return next;
+}
+
 bool fx_write(struct reader *r, struct value *v, struct value *new, struct span at) {
-  for (struct value *base; (base = base_of(r, v)); v = base) {
-    struct value *whole = fx_current(r, base);
-    struct value *next = whole ? write_view(r, v, whole, new, at) : NULL;
+  for (;;) {
+    struct value *base = base_of(r, v), *next = NULL;
+    struct composed_view *k = base ? NULL : ptrmap_get(&r->composed_views, v);
+    if (!base && !k)
+      break;
+    if (k) {
+      next = write_composed(r, k, new, at);
+      base = k->base;
+    } else {
+      struct value *whole = fx_current(r, base);
+      next = whole ? write_view(r, v, whole, new, at) : NULL;
+      note_version(r, v, next, new);
+    }
     if (!next)
       return r->failed = true, false;
-    note_version(r, v, next, new);
-    new = next;
+    new = next, v = base;
   }
   if (v->complex) {
     diag_help(fx_error(r, at, E1008, "a write to a complex tensor"),

@@ -23,6 +23,7 @@ import warnings
 import numpy
 import torch
 import models_attention  # noqa: F401 (they add to MODELS)
+import models_idioms  # noqa: F401
 import models_losses  # noqa: F401
 import models_vision  # noqa: F401
 from graph_models import MODELS
@@ -38,7 +39,9 @@ STORED = (("unet_sides", "decomposed", 0), ("windows_sides", "captured", 0), ("l
           ("speech", "captured", 0), ("static_cache", "exported", 0), ("state_space", "trained", 1), ("experts", "captured", 0),
           ("pools_sides", "captured", 0), ("boxes", "exported", 0), ("ragged", "captured", 0), ("long_convolution", "captured", 0),
           ("spectrogram", "exported", 0), ("running", "decomposed", 0), ("patches", "captured", 0), ("halves", "captured", 0), ("item", "exported", 0),
-          ("grid_attention", "trained", 1), ("positions_bicubic", "captured", 0))
+          ("grid_attention", "trained", 1), ("positions_bicubic", "captured", 0), ("quantiles", "exported", 0), ("shapes_in_place", "exported", 0),
+          ("views_written", "exported", 0), ("norms_in_training", "exported", 0), ("volumes", "trained", 1), ("spectra", "exported", 0),
+          ("pairs_of_any", "captured", 0), ("pixel_centres", "captured", 0), ("branches", "exported", 0), ("prefixes", "captured", 0))
 
 
 class Graph:
@@ -88,10 +91,10 @@ def exported(model, form):
         inputs = model.inputs(size)
         if not in_range(program, inputs, model.axes):
             continue
+        users = iter(inputs)
+        args = [(state[t] if t is not None else next(users)).clone() for t in targets]  # the program may write to them
         with torch.no_grad():
             results = program.module()(*inputs)
-        users = iter(inputs)
-        args = [state[t] if t is not None else next(users) for t in targets]
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         written = len(program.graph_signature.output_specs) - len(results)
         graph.calls.append((size, list(zip(graph.names, args)) + list(attributes(program.graph_module).items()), [None] * written + results))
@@ -176,7 +179,7 @@ def without_comments(text):
 
 def outputs_of(text):
     """The names that the graph returns; None for what is no tensor of a name."""
-    line = re.findall(r"(?m)^ *return \(?(.*?)\)? *$", text)[-1]
+    line = re.search(r"(?m)^ *return \(?(.*?)\)? *$", text)[1]  # those of subgraphs follow
     return [n if n and n != "None" else None for n in (part.strip() for part in line.split(","))]
 
 

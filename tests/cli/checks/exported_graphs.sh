@@ -11,7 +11,8 @@ for folder in "$root"/tests/graph/exported/*; do
   done
   check "PyTorch's results: $(basename "$folder")" 0 '!error' "${arguments[@]}"
 done
-for size in boxes.exported:s52=1 boxes.exported:s52=0 graph_net.decomposed:s6=1 graph_net.decomposed:s43=0 static_cache.exported:s52=2 unet_sides.decomposed:s39=1 running.decomposed:s11=0 running.decomposed:s11=1 long_convolution.captured:s27=1; do
+for size in boxes.exported:s52=1 boxes.exported:s52=0 graph_net.decomposed:s6=1 graph_net.decomposed:s43=0 static_cache.exported:s52=2 unet_sides.decomposed:s39=1 running.decomposed:s11=0 running.decomposed:s11=1 long_convolution.captured:s27=1 shapes_in_place.exported:s97=1 shapes_in_place.exported:s97=0 \
+  spectra.exported:s97=1 pairs_of_any.captured:s33=2 norms_in_training.exported:s97=2 branches.exported:s97=1; do
   folder=$root/tests/graph/exported/${size%%:*} changed=${size##*:}
   arguments=(--arg "$changed") # and the others as they are stored
   while read -r other; do arguments+=(--arg "$other"); done < <(grep -v "^${changed%=*}=" "$folder/sizes")

@@ -329,7 +329,7 @@ GRAPH
   check "refused: $2" 1 "refused.py:2:.*$1.*\\[E100[34]\\]" --graph refused.py --emit=graph
 }
 refused 'running_mean.* is a tensor, not None' 'batch_norm.default(x, None, None, None, None, False, 0.1, 0.001, True)'
-refused 'changes its running statistics' 'batch_norm.default(x, None, None, i, i, True, 0.1, 0.001, True)'
+refused 'is given for its channels' 'batch_norm.default(x, None, None, i, i, True, 0.1, 0.001, True)'
 refused 'over channels of a tensor of 1 ' 'group_norm.default(i, 2)'
 refused 'not "sam"' "conv1d.padding(v, w, None, [1], 'sam')"
 refused 'a dilation for each dimension' "conv1d.padding(v, w, None, [1], 'same', [])"
@@ -357,3 +357,60 @@ class GraphModule(torch.nn.Module):
 GRAPH
 check 'a window of one element is 1' 0 'w +f32\[n\] +\[1\]' --graph window.py --run --check --target cpu --arg 'a=f32[1]:rand(1)'
 check 'a window of four elements' 0 'w +f32\[n\] +\[0, 0.5, 1, 0.5\]' --graph window.py --run --check --target cpu --arg 'a=f32[4]:rand(1)'
+
+# The sides of the result have a negative lower bound, and k is split, so that parts of the sum are stored.
+cat > sides.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[1, 64, s0, s0]", w: "f32[8, 64, 7, 7]"):
+        floordiv = s0 // 2
+        add = floordiv + 9
+        sub = add - s0
+        more = torch.sym_max(sub, 0)
+        pad = torch.ops.aten.constant_pad_nd.default(x, [0, more, 0, more])
+        convolution = torch.ops.aten.convolution.default(pad, w, None, [2, 2], [0, 0], [1, 1], False, [0, 0], 1)
+        return (convolution,)
+GRAPH
+check "sides of a split convolution that are padded by symbols" 0 'checked +against' --graph sides.py --run --check --target cpu \
+  --arg 'x=f32[1x64x12x12]:rand(0)' --arg 'w=f32[8x64x7x7]:rand(1)'
+
+# Positions that are long expressions of a size: right up to a limit, an error beyond it.
+attention_over() { # attention_over FILE SIZE
+  local k="(($2 + 15)//16)"
+  local n="$k**2 - 2*$k + 2"
+  local of="f32[s0, 3, $n, 64][576*($n), 64, 576, 1]"
+  cat > "$1" << GRAPH
+class G(torch.nn.Module):
+    def forward(self, q: "$of", k: "$of", v: "$of", o: "f32[s0, 3, $n, 64][192*($n), 64, 192, 1]", l: "f32[s0, 3, $n][3*($n), 1, 3]", x: "f32[s1]"):
+        b = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default(k, q, k, v, o, l, 0.0, False)
+        return (b[0], b[1], b[2])
+GRAPH
+}
+size=s1
+for more in 1 5 7 9; do
+  size="(($size + $more)//2 + Max(0, 2*(($size + 7)//4) - (($size + 1)//2) + 1))"
+  attention_over "long$more.py" "$size"
+done
+check "positions that are long expressions" 0 'checked +against' --graph long1.py --run --check --target cpu --arg 'x=f32[64]:zeros' \
+  --arg 'q=f32[2x3x5x64]:rand(0)' --arg 'k=f32[2x3x5x64]:rand(1)' --arg 'v=f32[2x3x5x64]:rand(2)' --arg 'o=f32[2x3x5x64]:rand(3)' --arg 'l=f32[2x3x5]:rand(4)'
+check "positions that are too long" 75 'long9\.py:3:.*too long an expression of the sizes \[E1009\]' --graph long9.py --emit=tile --target cpu --arg s0=2 --arg s1=64
+
+# A chain of views: its values are stored before the positions are too long.
+{
+  printf 'class G(torch.nn.Module):\n    def forward(self, v0: "f32[12, 60]"):\n'
+  for i in {1..30}; do
+    printf '        q%d = torch.ops.aten.view.default(v%d, [60, 12])\n' "$i" $((i - 1))
+    printf '        p%d = torch.ops.aten.permute.default(q%d, [1, 0])\n' "$i" "$i"
+    printf '        v%d = torch.ops.aten.clone.default(p%d)\n' "$i" "$i"
+  done
+  printf '        w = torch.ops.aten.sin.default(v30)\n        return (w,)\n'
+} > chain.py
+check "a chain of views" 0 'checked +against' --graph chain.py --run --check --target cpu --arg 'v0=f32[12x60]:rand(0)'
+
+cat > none.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, g: "f32[0, 4, 6, 6]", x: "f32[0, 3, 8, 8]", w: "f32[4, 3, 3, 3]"):
+        b = torch.ops.aten.convolution_backward.default(g, x, w, [4], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [True, True, True])
+        return (b[0], b[1], b[2])
+GRAPH
+check "gradients of a convolution of no images" 0 'checked +against' --graph none.py --run --check --target cpu --arg 'g=f32[0x4x6x6]:zeros' \
+  --arg 'x=f32[0x3x8x8]:zeros' --arg 'w=f32[4x3x3x3]:zeros'

@@ -7,6 +7,7 @@
 #include "graph_fixture.h"
 
 #include <check.h>
+#include <stdio.h>
 
 #define X "x: \"f32[2, 3]\""
 #define GRAPH(parameters, ...)                                                                     \
@@ -73,6 +74,56 @@ static const struct {
             "r = torch.ops.aten.select.int(q, 1, 1)" LINE
             "c = torch.ops.aten.fill_.Scalar(r, 9)" LINE "return y",
             0, 1, 2, 9, 9, 9),
+    // A changed shape: the name is a view from then on, also for the writes that follow.
+    WRITTEN("v = torch.ops.aten.view.default(y, [6])" LINE
+            "u = torch.ops.aten.unsqueeze_.default(y, 0)" LINE
+            "t = torch.ops.aten.transpose_.default(u, 0, 2)" LINE
+            "s = torch.ops.aten.select.int(y, 0, 1)" LINE
+            "m = torch.ops.aten.mul_.Tensor(s, 10)" LINE
+            "w = torch.ops.aten.view.default(v, [2, 3])" LINE "return w",
+            0, 10, 2, 3, 40, 5),
+    WRITTEN("t = torch.ops.aten.t_.default(y)" LINE "a = torch.ops.aten.add_.Tensor(y, 1)" LINE
+            "b = torch.ops.aten.swapaxes_.default(y, 0, 1)" LINE "return y",
+            1, 2, 3, 4, 5, 6),
+    WRITTEN("u = torch.ops.aten.unsqueeze.default(y, 0)" LINE
+            "q = torch.ops.aten.squeeze_.dim(u, 0)" LINE
+            "f = torch.ops.aten.fill_.Scalar(q, 3)" LINE "return u",
+            3, 3, 3, 3, 3, 3),
+    // All elements of an expanded dimension are one.
+    WRITTEN("r = torch.ops.aten.slice.Tensor(y, 0, 1, 2)" LINE
+            "e = torch.ops.aten.expand.default(r, [4, 3])" LINE
+            "f = torch.ops.aten.fill_.Scalar(e, 8)" LINE "return y",
+            0, 1, 2, 8, 8, 8),
+    WRITTEN("c = torch.ops.aten.select.int(y, 1, 2)" LINE
+            "e = torch.ops.aten.expand.default(c, [5, 1, 2])" LINE
+            "f = torch.ops.aten.zero_.default(e)" LINE "return y",
+            0, 1, 0, 3, 4, 0),
+    WRITTEN("s = torch.ops.aten.as_strided.default(y, [2, 2], [3, 1], 1)" LINE
+            "m = torch.ops.aten.mul_.Tensor(s, 10)" LINE "return y",
+            0, 10, 20, 3, 40, 50),
+    WRITTEN("v = torch.ops.aten.view.default(y, [6])" LINE
+            "s = torch.ops.aten.as_strided.default(v, [3], [2])" LINE
+            "a = torch.ops.aten.add_.Tensor(s, 1)" LINE "b = torch.ops.aten.add_.Tensor(y, 1)" LINE
+            "w = torch.ops.aten.view.default(v, [2, 3])" LINE "return w",
+            2, 2, 4, 4, 6, 6),
+    WRITTEN("w = torch.ops.aten.unfold.default(y, 1, 2, 1)" LINE
+            "s = torch.ops.aten.select.int(w, 1, 1)" LINE
+            "m = torch.ops.aten.mul_.Tensor(s, 10)" LINE "return y",
+            0, 10, 20, 3, 40, 50),
+    WRITTEN("w = torch.ops.aten.unfold.default(y, 1, 1, 1)" LINE
+            "s = torch.ops.aten.select.int(w, 2, 0)" LINE
+            "a = torch.ops.aten.add_.Tensor(y, 1)" LINE "m = torch.ops.aten.neg.default(s)" LINE
+            "return m",
+            -1, -2, -3, -4, -5, -6),
+    WRITTEN("i = torch.ops.aten.view.dtype(y, torch.int32)" LINE
+            "f = torch.ops.aten.fill_.Scalar(y, 2)" LINE
+            "b = torch.ops.aten.bitwise_or.Scalar(i, 4194304)" LINE
+            "c = torch.ops.aten.view.dtype(b, torch.float32)" LINE "return c",
+            3, 3, 3, 3, 3, 3),
+    WRITTEN("f = torch.ops.aten.ravel.default(y)" LINE
+            "s = torch.ops.aten.slice.Tensor(f, 0, 4, 6)" LINE
+            "z = torch.ops.aten.zero_.default(s)" LINE "return y",
+            0, 1, 2, 3, 0, 0),
     // What an operator returns is what it wrote to.
     WRITTEN("a = torch.ops.aten.add_.Tensor(y, 1)" LINE "r = torch.ops.aten.mul_.Tensor(a, 2)" LINE
             "return y",
@@ -110,11 +161,51 @@ START_TEST(writes_to_views_of_inputs) {
 }
 END_TEST
 
+// A norm in training writes its running statistics, also through views and at each call.
+START_TEST(norms_write_running_statistics) {
+  static const char *const calls[] = {
+      "n = torch.ops.aten.batch_norm.default(x, None, None, m, v, True, 0.5, 1e-05, True)" LINE,
+      "n3 = torch.ops.aten._native_batch_norm_legit.default(x, None, None, m, v, True, 0.5, "
+      "1e-05)" LINE "n = n3[0]" LINE,
+      "n = torch.ops.aten.instance_norm.default(x, None, None, m, v, True, 0.5, 1e-05, True)" LINE};
+  for (size_t i = 0; i < COUNT_OF(calls); i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             GRAPH("x: \"f32[2, 1, 3]\", m: \"f32[1]\", r: \"f32[1]\"",
+                   "v = torch.ops.aten.view.default(r, [1])" LINE
+                   "c = torch.ops.aten.clone.default(v)" LINE "%sreturn (n, v, c)"),
+             calls[i]);
+    struct graph_fixture r = good(text);
+    ck_assert_uint_eq(r.graph->mutations.len, 2);
+    const int64_t shape[] = {2, 1, 3}, one[] = {1};
+    struct tensor *in[] = {tensor_create(DTYPE_F32, 3, shape), tensor_create(DTYPE_F32, 1, one),
+                           tensor_create(DTYPE_F32, 1, one)},
+                  *out[5] = {NULL};
+    for (int k = 0; k < 6; k++)
+      in[0]->at[k].real = k;
+    in[1]->at[0].real = in[2]->at[0].real = 1;
+    ck_assert(graph_interpret(r.graph, &(struct interpret_options){0}, NULL, in, out));
+    // All six have the variance 3.5, three of them 1; the results come first, then what is written.
+    double variance = i == 2 ? 1 : 3.5;
+    ck_assert_double_eq_tol(out[1]->at[0].real, 0.5 + variance / 2, 1e-6);
+    ck_assert_double_eq(out[2]->at[0].real, 1);
+    ck_assert_double_eq_tol(out[3]->at[0].real, 0.5 + 2.5 / 2, 1e-6);
+    ck_assert_double_eq_tol(out[4]->at[0].real, 0.5 + variance / 2, 1e-6);
+    for (int k = 0; k < 5; k++)
+      tensor_destroy(out[k]);
+    for (int k = 0; k < 3; k++)
+      tensor_destroy(in[k]);
+    graph_fixture_end(&r);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("read_writes");
   TCase *t = tcase_create("writes");
   tcase_add_loop_test(t, writes_to_values, 0, COUNT_OF(written));
   tcase_add_test(t, writes_to_views_of_inputs);
+  tcase_add_test(t, norms_write_running_statistics);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
