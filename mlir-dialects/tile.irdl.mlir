@@ -592,7 +592,7 @@ irdl.dialect @tilegpu {
     %grows_attr = irdl.any
     irdl.attributes {"count" = %count_attr, "grows" = %grows_attr}
   }
-  irdl.operation @turn {
+  irdl.operation @ping_pong {
     %step_attr = irdl.any
     irdl.attributes {"step" = %step_attr}
   }
