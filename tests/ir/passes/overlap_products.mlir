@@ -12,7 +12,7 @@
 !kt = !tilegpu.memdesc<tensor<64x64xf16, #t>>
 !bars = !tilegpu.memdesc<tensor<4xi64, #tilegpu.shared<{max_phase = 1 : i64, order = [0], per_phase = 1 : i64, vec = 1 : i64}>>>
 !acc = tensor<128x64xf32, #s>
-module attributes {tile.maps = [{base = 0 : i32, box = array<i32: 64, 64>, dtype = "f16", offset = "0", pads_nan = false, sizes = ["64", "64"], strides = ["64"], swizzle = 128 : i32}], tilegpu.producer_warps = 4 : i32, tilegpu.num_warps = 8 : i32, tilegpu.threads_per_warp = 32 : i32} {
+module attributes {tile.maps = [{base = 0 : i32, box = array<i32: 64, 64>, dtype = "f16", offset = "0", pads_nan = false, sizes = ["64", "64"], strides = ["64"], swizzle = 128 : i32}], tilegpu.producer_warps = 4 : i32, tilegpu.entry_registers = 168 : i32, tilegpu.num_warps = 8 : i32, tilegpu.threads_per_warp = 32 : i32} {
 
 // ONE-NOT: pending = 1
 // CHECK-LABEL: func.func @attention
@@ -58,6 +58,7 @@ func.func @attention(%q: !q, %a: i32, %n: i32, %c: !bars, %d: !bars) -> !acc {
   %total = arith.constant dense<0.0> : tensor<128xf32, #rows>
   %producer = "tilegpu.is_producer"() {leader = false} : () -> i1
   %out = scf.if %producer -> (!acc) {
+    "tilegpu.set_registers"() {count = 40 : i32, grows = false} : () -> ()
     %first = "tilegpu.is_producer"() {leader = true} : () -> i1
     scf.if %first {
       scf.for %i = %a to %n step %c1 : i32 {
