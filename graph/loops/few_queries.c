@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of one query (decoding), written out: softmax(q k) v, where both products have one row.
 // Alone they would become sums over columns; here they stay products, which the fuser joins with
-// the softmax between them (graph/fuse/attention_match.c). Recursion is the algorithm: operators
-// form a tree.
+// the softmax between them (graph/fuse/attention_match.c). Of operands of 16 bits alone: others
+// have no matrix instructions, and a block of 16 rows would compute 15 for nothing.
+//
+// Recursion is the algorithm: operators form a tree.
 #include "graph/loops/loops_internal.h"
 
 enum { LEAST_KEYS = 64, MOST_OPERATORS = 64 };
+
+static bool is_row_product(const struct value *v) {
+  return v->def->op == OP_BMM && expr_is(v->shape[1], 1) && dtype_is_float(v->dtype) &&
+         dtype_bits(v->dtype) == 16;
+}
 
 static const struct value *operand(const struct value *v, unsigned i) {
   return i < v->def->arg_count && v->def->args[i].kind == ARG_VALUE ? node_value(v->def, i) : NULL;
@@ -47,7 +54,7 @@ static const struct value *product_in(const struct value *v, unsigned *left) {
     return NULL;
   --*left;
   if (v->def->op == OP_BMM)
-    return expr_is(v->shape[1], 1) ? v : NULL;
+    return is_row_product(v) ? v : NULL;
   if (operator_row(v->def->op)->class != CLASS_POINTWISE)
     return NULL;
   const struct value *found = NULL;
@@ -59,7 +66,7 @@ static const struct value *product_in(const struct value *v, unsigned *left) {
 void loops_find_few_queries(struct builder *b) {
   for (size_t i = 0; i < b->g->nodes.len; i++) {
     const struct node *n = b->g->nodes.at[i];
-    if (n->op != OP_BMM || !expr_is(n->results[0]->shape[1], 1) ||
+    if (n->op != OP_BMM || !is_row_product(n->results[0]) ||
         expr_likely(node_value(n, 0)->shape[2]) < LEAST_KEYS)
       continue;
     const struct value *e = exponential_of(node_value(n, 0));

@@ -33,8 +33,8 @@ static bool is_row_of_weights(struct builder *b, const struct value *weights,
                               const struct scalar *v, const struct expr *m, const struct expr *n,
                               const struct expr *k) {
   enum { LEAST = 64 };
-  return expr_is(m, 1) && expr_likely(n) >= LEAST && expr_likely(k) >= LEAST &&
-         loops_reads_quantised(b, weights, v);
+  return expr_is(m, 1) && dtype_bits(weights->dtype) == 16 && expr_likely(n) >= LEAST &&
+         expr_likely(k) >= LEAST && loops_reads_quantised(b, weights, v);
 }
 
 // Moves constant factors of an operand to the users of the product, so that the operand is a plain
@@ -138,8 +138,7 @@ bool loops_lower_product(struct builder *b, const struct node *n) {
   const struct scalar *a = matrix(b, x, batched, axes[0], axes[1], axes[3]);
   const struct scalar *c = matrix(b, y, batched, axes[0], axes[3], axes[2]);
   if (!loops_pays_as_product(b, z->value, m, cols, k) && !b->uses[z->value->id].in_attention &&
-      !is_row_of_weights(b, y, c, m, cols, k) &&
-      !pays_as_integers(z->value, m, cols, k, a, c)) {
+      !is_row_of_weights(b, y, c, m, cols, k) && !pays_as_integers(z->value, m, cols, k, a, c)) {
     const struct expr *over = loops_axis(b, 'r', 0, k), *zero = expr_const(b->x, 0);
     const struct expr *at = batched ? z->at[0] : zero;
     return loops_sum_product(b, n, z, matrix(b, x, batched, at, z->at[batched], over),

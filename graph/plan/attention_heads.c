@@ -110,9 +110,16 @@ static void pack_epilogue(const struct packing *p, struct region_parts *e) {
   }
 }
 
+// Bounds of a head's own would not rise with the row.
+static bool has_bounds_by_head(const struct attention_plan *t) {
+  const struct score *c = &t->score;
+  return (c->first && expr_has_symbol(c->first, t->batch)) ||
+         (c->last && expr_has_symbol(c->last, t->batch));
+}
+
 void attention_pack_heads(struct planner *pl, struct attention_plan *t) {
   int64_t size = group_size(t);
-  if (size == 1 || expr_likely(axis_extent(t->m)) * size > MOST_ROWS ||
+  if (size == 1 || has_bounds_by_head(t) || expr_likely(axis_extent(t->m)) * size > MOST_ROWS ||
       !expr_is_multiple(axis_extent(t->batch), size))
     return;
   struct packing p = packing_of(pl, t, size);

@@ -115,6 +115,44 @@ START_TEST(grouped_heads) {
 }
 END_TEST
 
+// Each head sees keys up to a bound of its own: rows of one block would not see more and more.
+START_TEST(bounds_of_heads) {
+  static const char text[] = HEAD
+      "q: \"f16[2, 4, 3, 32]\", k: \"f16[2, 1, 150, 32]\", v: \"f16[2, 1, 150, 32]\"):\n" LINE
+      "h = torch.ops.aten.arange.default(4)\n" LINE
+      "h1 = torch.ops.aten.view.default(h, [4, 1, 1])\n" LINE
+      "h2 = torch.ops.aten.mul.Tensor(h1, 35)\n" LINE "i = torch.ops.aten.arange.default(3)\n" LINE
+      "i1 = torch.ops.aten.view.default(i, [3, 1])\n" LINE
+      "i2 = torch.ops.aten.add.Tensor(i1, 120)\n" LINE
+      "b = torch.ops.aten.sub.Tensor(i2, h2)\n" LINE "j = torch.ops.aten.arange.default(150)\n" LINE
+      "m = torch.ops.aten.le.Tensor(j, b)\n" LINE
+      "o = torch.ops.aten.scaled_dot_product_attention.default(q, k, v, m, 0.0, False, "
+      "enable_gqa = True)\n" LINE "return (o,)\n";
+  check(text, tolerance("f16"), "bounds of heads");
+}
+END_TEST
+
+// softmax(q k) v of one query is one kernel if its operands have 16 bits; others are sums.
+START_TEST(one_query_written_out) {
+  static const char *const types[] = {"f16", "bf16", "f32", "f64"};
+  static const double allowed[] = {3e-3, 2e-2, 1e-5, 1e-14};
+  for (int i = 0; i < 4; i++) {
+    char text[2000];
+    TEXT(HEAD "q: \"%s[6, 1, 24]\", k: \"%s[6, 24, 130]\", v: \"%s[6, 130, 40]\"):\n" LINE
+              "s = torch.ops.aten.bmm.default(q, k)\n" LINE
+              "t = torch.ops.aten.mul.Tensor(s, 0.3)\n" LINE
+              "p = torch.ops.aten._softmax.default(t, -1, False)\n" LINE
+              "o = torch.ops.aten.bmm.default(p, v)\n" LINE "return (o,)\n",
+         types[i], types[i], types[i]);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_cpu, types[i]);
+    ck_assert_msg((p->launches.len == 1) == (i < 2), "%s: %zu launches", types[i], p->launches.len);
+    check_agrees(p, NULL, allowed[i], types[i]);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 // ---- spelled out ----
 
 // softmax(mask(q k^T)) v with lines of its own for the mask: they make `m` from `s`.
@@ -484,6 +522,8 @@ int main(void) {
   tcase_add_loop_test(c, shapes_around_blocks, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));
   tcase_add_test(c, masks_are_loaded);
   tcase_add_test(c, grouped_heads);
+  tcase_add_test(c, bounds_of_heads);
+  tcase_add_test(c, one_query_written_out);
   tcase_add_test(c, later_keys_are_skipped_however_it_is_said);
   tcase_add_test(c, other_scores);
   tcase_add_test(c, sizes_that_are_symbols);
