@@ -5,6 +5,7 @@
 
 #include "base/sha256.h"
 
+#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #define HANDLER_STACK 65536
+enum { MOST_FRAMES = 64 };
 
 static struct {
   struct str command, version, input;
@@ -40,6 +42,16 @@ static bool write_file(int folder, const char *name, struct str text) {
   return close(fd) == 0;
 }
 
+// The callers, as addresses in programs and libraries: `addr2line -e FILE +OFFSET` has their lines.
+static void write_trace(int folder) {
+  void *frames[MOST_FRAMES];
+  int fd = openat(folder, "trace.txt", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0)
+    return;
+  backtrace_symbols_fd(frames, backtrace(frames, MOST_FRAMES), fd);
+  close(fd);
+}
+
 const char *reproducer_write(void) {
   (void)mkdir(state.folder, 0700); // it may exist from an earlier crash
   int folder = open(state.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -48,6 +60,7 @@ const char *reproducer_write(void) {
   bool ok = write_file(folder, "command.txt", state.command) &&
             write_file(folder, "version.txt", state.version) &&
             (!state.input.ptr || write_file(folder, "input.tile", state.input));
+  write_trace(folder); // last: nothing is lost if the stack is broken
   close(folder);
   return ok ? state.folder : NULL;
 }
@@ -119,6 +132,8 @@ void reproducer_install(struct tool *t, int argc, char **argv) {
   state.version = str_from(version);
   strbuf_finish(&command);
   name_folder();
+  void *frame;
+  (void)backtrace(&frame, 1);      // loads what it needs, which a handler may not
 #if !defined(__SANITIZE_ADDRESS__) // its own handlers report more
   stack_t stack = {.ss_sp = state.stack, .ss_size = sizeof state.stack};
   struct sigaction action = {.sa_handler = on_fatal_signal, .sa_flags = SA_ONSTACK | SA_RESETHAND};

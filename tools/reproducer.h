@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports for crashes of tilec itself: a folder with the input, the command and the versions.
+// Reports for crashes of tilec itself: a folder with the input, the command, the versions and
+// the callers of where it happened.
 // Everything is prepared beforehand, so that a signal handler can write it.
 #ifndef TILE_TOOLS_REPRODUCER_H
 #define TILE_TOOLS_REPRODUCER_H

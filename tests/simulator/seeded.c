@@ -4,6 +4,7 @@
 // CPU executor bit for bit: the numbers are small integers, so that sums are exact in any order.
 //
 // usage: test-seeded FILE.tile [KERNEL]
+#include "attention_faults.h"
 #include "cluster_faults.h"
 #include "faults.h"
 #include "jit/jit.h"
@@ -162,6 +163,15 @@ static void make_made(struct problem *p) {
   integer(p, 5);
 }
 
+// All weights are 1, and as many keys as a power of two: the sums are exact.
+static void make_attention(struct problem *p) {
+  array(p, DTYPE_F16, 128 * 128, zero);
+  array(p, DTYPE_F16, 512 * 128, number);
+  array(p, DTYPE_F16, 512 * 128, number);
+  array(p, DTYPE_F16, 128 * 128, zero);
+  integer(p, 512);
+}
+
 // ---- the kernels ----
 
 struct subject {
@@ -190,6 +200,7 @@ static const struct subject subjects[] = {
     SUBJECT(persistent, true),
     SUBJECT(pair, true),
     SUBJECT(made, true),
+    SUBJECT(attention, true),
 };
 
 // ---- running ----

@@ -39,6 +39,7 @@ else
   [ $status = 70 ]; report $? "a crash ends with status 70"
   grep -q 'internal error: segmentation fault \[E0990\]' stderr; report $? "with a message"
   grep -q -- "--emit=ast" tilec-crash-*/command.txt; report $? "and a folder that holds the command"
+  grep -q 'tilec.*+0x' tilec-crash-*/trace.txt; report $? "and where it happened"
 fi
 
 # Imported files.
