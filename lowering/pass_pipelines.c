@@ -40,6 +40,7 @@ static const enum pass_id whole[] = {
     PASS_prefetch,
     PASS_reorder,
     PASS_overlap_products,
+    PASS_defer_waits,
     PASS_dce,
     // shared memory
     PASS_spill_to_shared,

@@ -17,7 +17,7 @@ static const char source[] = {
 #define TENSORS                                                                                    \
   PARAMETER("q", 'T'), PARAMETER("k", 'T'), PARAMETER("v", 'T'), PARAMETER("grad", 'T'),           \
       PARAMETER("lse", 'T'), PARAMETER("delta", 'T')
-#define FORM PARAMETER("scale", 'f'), PARAMETER("IS_CAUSAL", 'b')
+#define FORM PARAMETER("scale", 'f'), PARAMETER("IS_CAUSAL", 'b'), PARAMETER("IS_WHOLE", 'b')
 #define BLOCKS                                                                                     \
   PARAMETER("GROUP", 'i'), PARAMETER("D", 'i'), PARAMETER("WIDTH", 'i'),                           \
       PARAMETER("BLOCK_M", 'i'), PARAMETER("BLOCK_N", 'i')
@@ -51,15 +51,15 @@ static struct custom_operator of_keys_operator = {
     .name = "tile.attention_gradient_keys.default",
     .schema =
         "tile::attention_gradient_keys(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor lse, "
-        "Tensor delta, float scale, bool IS_CAUSAL, int GROUP, int D, int WIDTH, int BLOCK_M, "
-        "int BLOCK_N) -> (Tensor, Tensor)",
+        "Tensor delta, float scale, bool IS_CAUSAL, bool IS_WHOLE, int GROUP, int D, int WIDTH, "
+        "int BLOCK_M, int BLOCK_N) -> (Tensor, Tensor)",
     .parameters = {TENSORS, FORM, BLOCKS},
-    .count = MOST_PARAMETERS - 1,
+    .count = MOST_PARAMETERS,
     .results = 2,
     .given = {.kernel_source = source,
               .kernel = "attention_keys",
               .arguments = "q k v grad lse delta out0 out1" SIZES,
-              .constants = "scale IS_CAUSAL GROUP D WIDTH BLOCK_M BLOCK_N",
+              .constants = "scale IS_CAUSAL IS_WHOLE GROUP D WIDTH BLOCK_M BLOCK_N",
               .grid = "cdiv(k_size2, BLOCK_N) * k_size1 * k_size0",
               .num_warps = 8},
     .takes_strides = true,
@@ -72,7 +72,7 @@ static struct custom_operator of_queries_operator = {
         "tile::attention_gradient_queries(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor "
         "lse, Tensor delta, float scale, bool IS_CAUSAL, bool IS_WHOLE, int GROUP, int D, int "
         "WIDTH, int BLOCK_M, int BLOCK_N) -> Tensor",
-    .parameters = {TENSORS, FORM, PARAMETER("IS_WHOLE", 'b'), BLOCKS},
+    .parameters = {TENSORS, FORM, BLOCKS},
     .count = MOST_PARAMETERS,
     .results = 1,
     .given = {.kernel_source = source,
@@ -94,7 +94,7 @@ static const struct custom_operator *known(struct custom_operator *o) {
 
 // ---- building ----
 
-enum { MOST_WIDTH = 128, LEAST_WIDTH = 16, ALIGNED_COLUMNS = 8 };
+enum { MOST_WIDTH = 128, LEAST_WIDTH = 16, ALIGNED_COLUMNS = 8, FEW_COLUMNS = 64 };
 
 static bool constant_dim(const struct value *v, uint32_t dim, int64_t *ret) {
   return expr_is_const(v->shape[dim], ret) && *ret > 0;
@@ -115,8 +115,14 @@ struct blocks {
   int64_t m, n;
 };
 
-static const struct blocks keys_by_wgmma = {64, 128}, queries_by_wgmma = {128, 128},
-                           by_mma = {64, 64}; // does not spill on sm_80
+static const struct blocks queries_by_wgmma = {128, 128}, by_mma = {64, 64}; // no spills on sm_80
+
+// A thread holds the gradients of keys and values: with 128 columns blocks of queries are half.
+static struct blocks keys_by_wgmma(const struct attention_gradients *a) {
+  int64_t columns = 0;
+  expr_is_const(a->q->shape[3], &columns);
+  return (struct blocks){columns > FEW_COLUMNS ? 64 : 128, 128};
+}
 
 static size_t put_blocks(struct graph *g, const struct attention_gradients *a,
                          const struct blocks *blocks, struct arg *to) {
@@ -136,8 +142,8 @@ bool attention_gradients_build(struct decompose *d, const struct attention_gradi
                                struct value *ret[static 3]) {
   struct build *b = &d->b;
   struct graph *g = b->g;
-  const struct blocks *keys = d->has_wgmma ? &keys_by_wgmma : &by_mma,
-                      *queries = d->has_wgmma ? &queries_by_wgmma : &by_mma;
+  const struct blocks keys = d->has_wgmma ? keys_by_wgmma(a) : by_mma,
+                      queries = d->has_wgmma ? queries_by_wgmma : by_mma;
   struct dims row = dims_one(3);
   struct value *product = build_mul(b, build_up(b, a->grad), build_up(b, a->out));
   struct value *in[] = {a->q, a->k, a->v, a->grad, a->lse, build_sum(b, product, &row, false)};
@@ -150,10 +156,11 @@ bool attention_gradients_build(struct decompose *d, const struct attention_gradi
   }
   args[n++] = ARG_F(a->scale);
   args[n++] = ARG_B(a->is_causal);
-  size_t count = n + put_blocks(g, a, keys, args + n);
+  args[n] = ARG_B(expr_is_multiple(a->q->shape[2], keys.m));
+  size_t count = n + 1 + put_blocks(g, a, &keys, args + n + 1);
   const struct node *k = graph_append_custom(g, known(&of_keys_operator), args, count, b->at);
-  args[n++] = ARG_B(expr_is_multiple(a->k->shape[2], queries->n));
-  count = n + put_blocks(g, a, queries, args + n);
+  args[n] = ARG_B(expr_is_multiple(a->k->shape[2], queries.n));
+  count = n + 1 + put_blocks(g, a, &queries, args + n + 1);
   const struct node *q = graph_append_custom(g, known(&of_queries_operator), args, count, b->at);
   if (!k || !q)
     return false;

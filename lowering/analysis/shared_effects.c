@@ -190,19 +190,40 @@ static struct live_range under_way(struct collect *k, MlirOperation copy) {
   return r;
 }
 
-static bool see_copy(MlirOperation op, void *user) {
+// Until the first wait in its block that covers the product. A product in flight at the end of the
+// block reads slots of rings, which are live for longer.
+static struct live_range in_flight(struct collect *k, MlirOperation product) {
+  struct ir_context *c = k->s->c;
+  uint32_t point = liveness_point(k->live, product);
+  int64_t younger = 0;
+  for (MlirOperation next = product; !mlirOperationIsNull(next);
+       next = mlirOperationGetNextInBlock(next)) {
+    bool is_product = op_is(c, next, OP_GPU_WARP_GROUP_DOT);
+    if (!is_product && !op_is(c, next, OP_GPU_WARP_GROUP_DOT_WAIT))
+      continue;
+    younger += is_product && !mlirOperationEqual(next, product);
+    if (op_attr_int(next, "pending", 0) <= younger)
+      return (struct live_range){point, liveness_point(k->live, next)};
+  }
+  return (struct live_range){point, point};
+}
+
+static bool see_asynchronous(MlirOperation op, void *user) {
   struct collect *k = user;
   if (op_is(k->s->c, op, OP_GPU_ASYNC_COPY))
     widen_all(k, set_of(k->s, mlirOperationGetOperand(op, 1)), under_way(k, op));
+  for (intptr_t i = 0; op_is(k->s->c, op, OP_GPU_WARP_GROUP_DOT) && i < 2; i++)
+    widen_all(k, set_of(k->s, mlirOperationGetOperand(op, i)), in_flight(k, op));
   return true;
 }
 
-// A buffer is live where a value that may be it is live, and while a copy to it is in flight.
+// A buffer is live where a value that may be it is live, while a copy to it is in flight, and while
+// a product that reads it is.
 static void find_ranges(struct collect *k, MlirOperation func) {
   size_t cursor = 0;
   for (struct map_entry e; map_next(&k->s->buffers, &cursor, &e);)
     widen_all(k, e.value, liveness_range(k->live, (MlirValue){e.key.ptr}));
-  ir_walk(func, see_copy, k);
+  ir_walk(func, see_asynchronous, k);
 }
 
 struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, uint32_t num_warps,

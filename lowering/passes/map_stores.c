@@ -16,7 +16,8 @@ enum {
 uint32_t map_for_buffer(struct ir_context *c, MlirOperation module, struct kernel_map map,
                         const struct encoding *buffer) {
   map.swizzle = buffer->nvmma.swizzle;
-  map.box[map.rank - 1] = buffer->nvmma.swizzle * 8 / buffer->nvmma.element_bits;
+  if (map.swizzle)
+    map.box[map.rank - 1] = map.swizzle * 8 / buffer->nvmma.element_bits;
   return module_map_add(c, module, &map);
 }
 

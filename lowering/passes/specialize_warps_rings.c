@@ -5,6 +5,7 @@
 #include "layouts/attr.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
+#include "lowering/passes/users.h"
 #include "lowering/plan/loop_buffers.h"
 #include "lowering/plan/loop_loads.h"
 #include "lowering/plan/ring_slots.h"
@@ -37,17 +38,18 @@ static int32_t slots_for(struct specialization *s, const struct ring_site *site)
 }
 
 // The layout that the product's descriptors have if rows of memory are rows of the buffer; else
-// one that TMA writes.
+// one that TMA writes, for a block of one row without a swizzle.
 static MlirAttribute buffer_layout(struct specialization *s, MlirOperation load) {
   MlirType tile = mlirValueGetType(mlirOperationGetResult(load, 0));
   MlirAttribute wanted = loop_buffer_layout(s->c, s->p->target, load);
   const struct encoding *e = encoding_of_attr(s->c, wanted);
-  if (e && e->kind == ENC_NVMMA_SHARED && !e->nvmma.transposed)
+  bool is_row = tensor_dim(tile, 0) == 1;
+  if (e && e->kind == ENC_NVMMA_SHARED && !e->nvmma.transposed && !is_row)
     return wanted;
   struct encoding own = {.kind = ENC_NVMMA_SHARED, .rank = 2};
   unsigned bits = type_bits(s->c, element_type(tile));
   int64_t inner = tensor_dim(tile, 1) * bits / 8;
-  own.nvmma.swizzle = inner < SWIZZLE ? (uint32_t)inner : SWIZZLE;
+  own.nvmma.swizzle = is_row ? 0 : inner < SWIZZLE ? (uint32_t)inner : SWIZZLE;
   own.nvmma.element_bits = bits;
   return encoding_attr(s->c, &own);
 }
@@ -212,7 +214,7 @@ void specialization_fill_ring(struct specialization *s, const struct ring_site *
 // ---- the warps that compute ----
 
 // Users that convert the tile to another layout, or copy it to a buffer of this layout, read the
-// slot.
+// slot; others a tile that is loaded in front of the first of them.
 static void read_slot(struct specialization *s, MlirValue loaded, MlirValue view) {
   VEC(MlirOperation) users = {0};
   for (MlirOpOperand use = mlirValueGetFirstUse(loaded); !mlirOpOperandIsNull(use);
@@ -233,8 +235,11 @@ static void read_slot(struct specialization *s, MlirValue loaded, MlirValue view
       continue;
     op_erase(user);
   }
+  MlirOperation load = mlirOpResultGetOwner(loaded);
   if (!value_has_uses(loaded))
-    op_erase(mlirOpResultGetOwner(loaded));
+    op_erase(load);
+  else if (!mlirOperationIsNull(op_first_user(load)))
+    mlirOperationMoveBefore(load, op_first_user(load));
 }
 
 // Slots are released at the end of an iteration; warp-group-dot keeps those of products in flight.

@@ -216,6 +216,16 @@ static bool leaves_stages(struct map_uses *s, MlirType block) {
          ring_slots_that_fit(s->p->target, s->slot_bytes, (uint32_t)bytes) >= good;
 }
 
+// Is it loaded in the iterations of a product's loop, beside an operand that TMA loads?
+static bool is_beside_operand(struct map_uses *s, MlirOperation load) {
+  bool is_beside = false;
+  for (size_t i = 0; i < s->chosen.len; i++)
+    is_beside |=
+        mlirBlockEqual(mlirOperationGetBlock(s->chosen.at[i].op), mlirOperationGetBlock(load));
+  return is_beside && op_is(s->c, mlirOperationGetParentOperation(load), OP_SCF_FOR);
+}
+
+// Rows, such as statistics of the rows of an operand, are worth it beside operands alone.
 static const char *why_not_other(struct map_uses *s, struct map_load_use *l) {
   MlirOperation load = l->op;
   MlirType block = mlirValueGetType(mlirOperationGetResult(load, 0));
@@ -223,7 +233,8 @@ static const char *why_not_other(struct map_uses *s, struct map_load_use *l) {
   if (!op_is(s->c, parent, OP_SCF_FOR) && !op_is(s->c, parent, OP_SCF_WHILE) &&
       !mlirOperationEqual(parent, s->kernel))
     return "it is in a branch";
-  const char *why = map_why_not_block(s, block);
+  const char *why =
+      is_beside_operand(s, load) && !map_why_not_row(s, block) ? NULL : map_why_not_block(s, block);
   why = why ? why : producer_cannot_compute(s->c, s->kernel, load, s->p->scratch);
   if (!why && !leaves_stages(s, block))
     why = "shared memory does not hold it beside three slots of the operands";

@@ -42,6 +42,18 @@ const char *map_why_not_block(struct map_uses *s, MlirType block) {
   return NULL;
 }
 
+const char *map_why_not_row(struct map_uses *s, MlirType block) {
+  MlirType matrix = map_block_matrix(block);
+  unsigned bits = type_bits(s->c, element_type(block));
+  if (mlirTypeIsNull(matrix) || tensor_dim(matrix, 0) > 1)
+    return "the block is not one row";
+  if (bits < 8 || bits > 32)
+    return "its elements do not have 8, 16 or 32 bits";
+  if (tensor_dim(matrix, 1) > MAX_BOX || tensor_dim(matrix, 1) * bits / 8 < LEAST_INNER)
+    return "the row does not have 32 bytes to 256 elements";
+  return NULL;
+}
+
 bool map_is_unaligned(struct map_uses *s, MlirOperation op) {
   return pointer_is_unaligned(s->c, s->kernel, op, mlirOperationGetOperand(op, 0));
 }

@@ -40,6 +40,8 @@ MlirType map_block_matrix(MlirType block);
 uint64_t map_block_bytes(struct map_uses *s, MlirType block);
 // NULL: the block is one that TMA copies and wgmma reads.
 const char *map_why_not_block(struct map_uses *s, MlirType block);
+// NULL: the block is one row that TMA copies.
+const char *map_why_not_row(struct map_uses *s, MlirType block);
 bool map_is_unaligned(struct map_uses *s, MlirOperation op);
 // The map of the access's descriptor; its box and swizzle are chosen with the buffers
 // (specialize_warps_rings.c). False: the launch cannot compute it.
