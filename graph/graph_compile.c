@@ -8,6 +8,7 @@
 #include "graph/emit/graph_emit.h"
 #include "graph/fuse/approximate.h"
 #include "graph/ir/sizes.h"
+#include "graph/passes/channels_last.h"
 #include "graph/passes/passes.h"
 #include "graph/plan/memory_plan.h"
 #include "graph/plan/product_plan.h"
@@ -128,6 +129,8 @@ static struct program *compile_graph(struct graph *g, const struct program_optio
   unsigned flags = KEEPS_ATTENTION | (plan_is_cpu(o) ? 0 : HAS_GRADIENT_KERNELS);
   struct graph *lowered = graph_decompose(g, flags, plan_has_wgmma(o));
   lowered = lowered ? graph_simplify(lowered) : NULL;
+  if (lowered && plan_has_wgmma(o))
+    graph_store_channels_last(lowered);
   struct loops *loops = lowered ? loops_build(lowered) : NULL;
   struct fuse_options fuse = {.keeps_apart = o->keeps_apart};
   struct regions *regions = loops ? regions_form(loops, &fuse) : NULL;

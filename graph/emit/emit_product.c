@@ -150,9 +150,15 @@ static void put_right(struct product_writer *w, unsigned i, const char *name,
   emit_line(w->e, 1, "%s = %s", name, right_text(w, b, in));
 }
 
+static bool has_whole_rows(const struct product *g) {
+  return (g->k != g->whole_k || g->group) && !g->groups_left;
+}
+
 static const struct scalar *left_operand(struct product_writer *w, unsigned i,
                                          const struct inner *in) {
   const struct expr *from[2] = {w->g->m, w->g->whole_k}, *to[2] = {in->row, in->ka};
+  if (!has_whole_rows(w->g))
+    to[1] = product_inner(w->x, w->g, in->ka, 0);
   return batch_value(w->s, w->x, w->g->batch,
                      scalar_substitute(w->s, w->g->stages[i]->a, 2, from, to));
 }
@@ -192,8 +198,7 @@ static void emit_loop(struct product_writer *w) {
     emit_line(e, 1, "high = k0 // %u", w->g->group);
     emit_axis(e, w->g->high, "high", NULL, 1);
   }
-  in.ka =
-      w->g->k == w->g->whole_k && !w->g->group ? inner_axis(w, "ka", "[None, :]") : whole_axis(w);
+  in.ka = has_whole_rows(w->g) ? whole_axis(w) : inner_axis(w, "ka", "[None, :]");
   in.kb = inner_axis(w, "kb", "[:, None]");
   put_products(w, &in);
   emit_close(e);

@@ -26,6 +26,8 @@ struct convolution {
   const struct expr *sizes[COORDINATES];
   unsigned m[COORDINATES], n[COORDINATES], k[COORDINATES]; // coordinates of each side
   uint32_t m_count, n_count, k_count;
+  bool is_depthwise;        // a channel of the result from one of the input, forwards
+  bool has_channels_inside; // of the operand that k walks over: next to each other in memory
   const struct expr *at[COORDINATES];
 };
 
@@ -41,6 +43,17 @@ static void add(unsigned *list, uint32_t *count, unsigned first, uint32_t n) {
     list[(*count)++] = first + i;
 }
 
+// What k walks over: channels of each tap if they lie next to each other, so that loads are wide;
+// else taps of each channel.
+static void choose_inner(struct convolution *c, unsigned channels) {
+  uint32_t s = c->spatial;
+  if (c->has_channels_inside)
+    add(c->k, &c->k_count, TAP, s);
+  add(c->k, &c->k_count, channels, 1);
+  if (!c->has_channels_inside)
+    add(c->k, &c->k_count, TAP, s);
+}
+
 static void choose_sides(struct convolution *c) {
   uint32_t s = c->spatial;
   switch (c->op) {
@@ -48,15 +61,13 @@ static void choose_sides(struct convolution *c) {
     add(c->m, &c->m_count, IMAGE, 1);
     add(c->m, &c->m_count, SPACE, s);
     add(c->n, &c->n_count, OUT_CHANNEL, 1);
-    add(c->k, &c->k_count, IN_CHANNEL, 1);
-    add(c->k, &c->k_count, TAP, s);
+    choose_inner(c, IN_CHANNEL);
     return;
   case OP_CONVOLUTION_GRAD_INPUT:
     add(c->m, &c->m_count, IMAGE, 1);
     add(c->m, &c->m_count, SPACE, s);
     add(c->n, &c->n_count, IN_CHANNEL, 1);
-    add(c->k, &c->k_count, OUT_CHANNEL, 1);
-    add(c->k, &c->k_count, TAP, s);
+    choose_inner(c, OUT_CHANNEL);
     return;
   default:
     add(c->m, &c->m_count, OUT_CHANNEL, 1);
@@ -65,6 +76,29 @@ static void choose_sides(struct convolution *c) {
     add(c->k, &c->k_count, IMAGE, 1);
     add(c->k, &c->k_count, SPACE, s);
   }
+}
+
+struct channels {
+  struct builder *b;
+  const struct expr *axis;
+  bool are_inside;
+};
+
+static void note_channels(void *user, const struct scalar *load) {
+  struct channels *x = user;
+  const struct expr *stride, *rest;
+  x->are_inside &= expr_linear(x->b->x, load->index, x->axis, &stride, &rest) && expr_is(stride, 1);
+}
+
+// Are the channels of the image next to each other, in vectors of 16 bytes?
+static bool has_channels_inside(struct builder *b, const struct value *v) {
+  enum { VECTOR_BITS = 128 };
+  const struct expr *at[2 + MAX_SPATIAL];
+  for (uint32_t d = 0; d < v->rank; d++)
+    at[d] = loops_axis(b, 'x', d, v->shape[d]);
+  struct channels x = {b, at[1], true};
+  scalar_loads(loops_element(b, v, at), note_channels, &x);
+  return x.are_inside && expr_is_multiple(v->shape[1], VECTOR_BITS / dtype_bits(v->dtype));
 }
 
 static bool read_convolution(struct builder *b, const struct node *n, struct convolution *c) {
@@ -92,6 +126,11 @@ static bool read_convolution(struct builder *b, const struct node *n, struct con
     c->sizes[SPACE + d] = (for_input ? c->x : c->grad)->shape[2 + d];
     c->sizes[TAP + d] = c->w->shape[2 + d];
   }
+  bool are_inside = n->op != OP_CONVOLUTION_GRAD_WEIGHT &&
+                    has_channels_inside(b, n->op == OP_CONVOLUTION ? c->x : c->grad);
+  c->has_channels_inside = are_inside && expr_is(groups, 1);
+  c->is_depthwise = are_inside && n->op == OP_CONVOLUTION && !expr_is(groups, 1) &&
+                    expr_is(c->sizes[IN_CHANNEL], 1);
   choose_sides(c);
   return true;
 }
@@ -215,8 +254,38 @@ static bool as_product(struct builder *b, const struct node *n, struct deferred 
   split_side(b, c, c->n, c->n_count, axes[2]);
   split_side(b, c, c->k, c->k_count, axes[3]);
   operands(b, c, &x, &y);
+  if (c->has_channels_inside) // weights in the order of k
+    y = loops_product_operand(b, n, c->w, y, axes[0], axes[2], axes[3], false);
   result_coordinates(b, c, at);
   return loops_store_product(b, n, z, axes, x, y, at);
+}
+
+// The weights of each tap next to each other, one for each channel of the result. Axes of one
+// element are no symbols.
+static const struct scalar *weights_by_taps(struct builder *b, const struct node *n,
+                                            const struct convolution *c, const struct scalar *y,
+                                            const struct expr *channels) {
+  const struct expr *from[1 + COORDINATES], *axes[1 + COORDINATES], *shape[1 + COORDINATES];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < c->k_count; i++)
+    if (c->at[c->k[i]]->kind == EXPR_SYMBOL)
+      from[count++] = c->at[c->k[i]];
+  from[count++] = channels;
+  for (uint32_t i = 0; i < count; i++) {
+    shape[i] = axis_extent(from[i]);
+    axes[i] = loops_axis(b, 'x', i, shape[i]);
+  }
+  struct stage *s = loops_stage(b, STAGE_MAP, n);
+  loops_add_axes(b, s, count, axes, false);
+  s->body = scalar_substitute(b->s, y, count, from, axes);
+  s->dtype = y->dtype;
+  s->out = loops_buffer(b, BUFFER_TEMP, 0, NULL, arena_printf(b->arena, "%s_copy", c->w->name),
+                        c->w->dtype, expr_product(b->x, shape, count));
+  const struct expr **strides = contiguous_strides(b->x, b->arena, count, shape);
+  s->offset = loops_dot(b, count, axes, strides);
+  vec_push(b->arena, &s->origins, "clone");
+  return scalar_convert(b->s, scalar_load(b->s, s->out, loops_dot(b, count, from, strides)),
+                        y->dtype);
 }
 
 static bool as_sum(struct builder *b, const struct node *n, struct deferred *z,
@@ -234,6 +303,8 @@ static bool as_sum(struct builder *b, const struct node *n, struct deferred *z,
     over[i] = c->at[c->k[i]] = loops_axis(b, 'r', i, c->sizes[c->k[i]]);
   const struct scalar *x, *y;
   operands(b, c, &x, &y);
+  if (c->is_depthwise && both->kind == EXPR_SYMBOL)
+    y = weights_by_taps(b, n, c, y, both);
   return loops_sum_product(b, n, z, x, y, c->k_count, over);
 }
 

@@ -6,6 +6,8 @@
 //
 // the kernel walks over the bytes, k = pack * (group * high + low) + digit: a block of them has one
 // product for each digit, which reads the bytes once and in wide loads, and the scale once.
+//
+// Channels of an image that lie next to each other are a group for each tap of a convolution.
 #include "graph/plan/product_plan.h"
 
 enum { MOST_DIVISORS = 8, LEAST_GROUP = 32 };
@@ -34,6 +36,17 @@ static void find(const struct expr *e, struct divisors *d) {
 
 static void find_in_load(void *user, const struct scalar *load) { find(load->index, user); }
 
+// Also in conditions. Recursion is the algorithm: a value is an expression tree.
+static void find_in(const struct scalar *v, struct divisors *d, struct map *seen, struct arena *a) {
+  if (ptrmap_get(seen, v))
+    return;
+  ptrmap_put(a, seen, v, d);
+  if (v->kind == SCALAR_LOAD || v->kind == SCALAR_INDEX)
+    find(v->index, d);
+  for (unsigned i = 0; i < scalar_arity(v); i++)
+    find_in(v->in[i], d, seen, a);
+}
+
 // The smallest divisor above `n`; 0: there is none.
 static int64_t next_above(const struct divisors *d, int64_t n) {
   int64_t best = 0;
@@ -43,9 +56,9 @@ static int64_t next_above(const struct divisors *d, int64_t n) {
   return best;
 }
 
+// Blocks divide the group.
 static bool is_group(const struct product *g, int64_t bytes) {
-  return bytes >= LEAST_GROUP && is_pow2((uint64_t)bytes) &&
-         expr_is_multiple(axis_extent(g->k), bytes);
+  return bytes % LEAST_GROUP == 0 && bytes > 0 && expr_is_multiple(axis_extent(g->k), bytes);
 }
 
 static const struct expr *axis_of(struct exprs *x, const char *name, const struct expr *extent) {
@@ -62,6 +75,10 @@ void product_find_digits(struct planner *pl, struct product *g) {
   int64_t pack = next_above(&d, 1);
   if (pack != 2 || !expr_is_multiple(axis_extent(g->k), pack))
     pack = 1;
+  struct map seen = {0};
+  g->groups_left = d.count == 0;
+  for (unsigned i = 0; i < g->count && g->groups_left; i++)
+    find_in(g->stages[i]->a, &d, &seen, pl->arena);
   int64_t divisor = next_above(&d, pack), bytes = divisor % pack == 0 ? divisor / pack : 0;
   if (pack > 1) {
     g->pack = (unsigned)pack;

@@ -47,6 +47,22 @@ static bool is_quantised(const struct product *g) {
   return all;
 }
 
+// Is the operand a load whose elements along k, within a group, lie next to each other? Offsets of
+// rows, which do not change with k, may be computed.
+static bool is_wide(struct exprs *x, const struct product *g, const struct scalar *v) {
+  const struct scalar *load = operand_load(v);
+  const struct expr *inner = g->group ? g->low : g->k, *stride, *rest;
+  const struct expr *from = g->whole_k, *to = product_inner(x, g, inner, 0);
+  return g->pack == 1 && load &&
+         expr_linear(x, expr_substitute(x, load->index, 1, &from, &to), inner, &stride, &rest) &&
+         expr_is(stride, 1);
+}
+
+static bool is_plain(struct exprs *x, const struct product *g, const struct scalar *v,
+                     const struct expr *axis) {
+  return operand_is_plain(x, v, axis, g->whole_k) || is_wide(x, g, v);
+}
+
 static void find_shape(struct exprs *x, struct product *g) {
   struct product_shape *s = &g->shape;
   s->batch = expr_likely(axis_extent(g->batch));
@@ -56,10 +72,10 @@ static void find_shape(struct exprs *x, struct product *g) {
   s->dtype = g->dtype;
   s->products = g->count;
   for (unsigned i = 0; i < g->count; i++)
-    s->is_gathered = s->is_gathered || !operand_is_plain(x, g->stages[i]->a, g->m, g->whole_k) ||
-                     !operand_is_plain(x, g->stages[i]->b, g->n, g->whole_k);
+    s->is_gathered = s->is_gathered || !is_plain(x, g, g->stages[i]->a, g->m) ||
+                     !is_plain(x, g, g->stages[i]->b, g->n);
   s->is_quantised = s->is_gathered && is_quantised(g);
-  s->most_k = g->group;
+  s->most_k = g->group & -g->group; // blocks are powers of two
   s->may_split = !g->folds_batch;
   s->may_split_blocks = g->count == 1;
   for (size_t i = 0; i < g->r->stages.len; i++)

@@ -48,6 +48,7 @@ struct product {
   // The stages' inner axis, whole_k = pack * (group * high + low) + digit, where high and low are
   // the digits of k (graph/plan/product_digits.c). group 0: k has none; pack 1: whole_k is k.
   const struct expr *whole_k, *high, *low;
+  bool groups_left; // the left operand is read by groups, too, as the image of a convolution
   unsigned pack, group;
   bool is_batched, folds_batch; // folded: one grid index covers batches and blocks
   bool rounds;                  // rounds results to their dtype before the epilogue

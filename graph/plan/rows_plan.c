@@ -257,9 +257,25 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   plan_walk(s, x, row);
 }
 
+// A few elements for each of very many sums, as the taps of a convolution by channels: each thread
+// has sums of its own, side by side in memory.
+static bool plan_few_terms(struct rows *s, int64_t x, int64_t n) {
+  enum { MOST_TERMS = 128, A_THREAD = 8, WARPS = 4, PROGRAMS_A_MULTIPROCESSOR = 4 };
+  const unsigned block = 32 * WARPS * A_THREAD;
+  if (n > MOST_TERMS || s->is_whole ||
+      x < block * PROGRAMS_A_MULTIPROCESSOR * (int64_t)plan_multiprocessors(s->o))
+    return false;
+  s->x_block = block;
+  s->r_block = 1;
+  s->num_warps = WARPS;
+  return true;
+}
+
 static void plan_outer(struct rows *s, int64_t x, int64_t n) {
   s->is_looped = true;
   rows_find_pairs(s);
+  if (plan_few_terms(s, x, n))
+    return;
   s->x_block = clamp(pow2_from(x, 128), 2, s->is_whole ? 32 : 128);
   int64_t programs = (x + s->x_block - 1) / s->x_block;
   if (!s->is_whole && programs < plan_multiprocessors(s->o)) {

@@ -208,11 +208,13 @@ static void accumulator_out(struct emitter *e, const struct warp_group_product *
   }
 }
 
+// The first product writes accumulators before the last one reads its operands: no register is both,
+// even if both begin as zero.
 LLVMTypeRef warp_group_tie(struct emitter *e, unsigned count, bool floats,
                            struct strbuf *constraints) {
   LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, count);
   for (unsigned i = 0; i < count; i++) {
-    strbuf_printf(constraints, "%s=%c", i ? "," : "", floats ? 'f' : 'r');
+    strbuf_printf(constraints, "%s=&%c", i ? "," : "", floats ? 'f' : 'r');
     types[i] = floats ? e->f32 : e->i32;
   }
   for (unsigned i = 0; i < count; i++)

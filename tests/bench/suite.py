@@ -120,6 +120,9 @@ def measure(name, options):
             torch.cuda.synchronize()
             line[side].update(wall=round(statistics.median(walls[side]), 4), gpu=round(statistics.median(gpus[side]), 4),
                               peak=torch.cuda.max_memory_allocated() >> 20)
+    if options.profile:
+        from models import kernels_of
+        line["kernels"] = {side: kernels_of(run) for side, run in runs.items()}
     print(json.dumps(line), flush=True)
 
 
@@ -155,6 +158,7 @@ def main():
     parser.add_argument("--latency", action="store_true", help="batch 1")
     parser.add_argument("--train", action="store_true", help="forward and backward")
     parser.add_argument("--reference", action=argparse.BooleanOptionalAction, default=True, help="errors")
+    parser.add_argument("--profile", action="store_true", help="the kernels of each side")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=4, help="models that compile at a time")
     parser.add_argument("--timeout", type=float, default=240, help="seconds a model")

@@ -9,9 +9,9 @@ from torch import nn
 
 
 class MambaBlock(nn.Module):
-    """The selective scan is a scan over the logarithms of the decay within chunks, and a loop over chunks."""
+    """The selective scan: all pairs within chunks, and a loop over chunks."""
 
-    def __init__(self, width, state=16, chunk=16):
+    def __init__(self, width, state=16, chunk=8):
         super().__init__()
         inner, self.rank, self.state, self.chunk = 2 * width, width // 16, state, chunk
         self.norm, self.enter, self.leave = nn.LayerNorm(width), nn.Linear(width, 2 * inner, bias=False), nn.Linear(inner, width, bias=False)
@@ -24,14 +24,17 @@ class MambaBlock(nn.Module):
         a = -self.decay.float().exp()
         cut = lambda t: t.view(n, tokens // self.chunk, self.chunk, *t.shape[2:])
         step, x, b, c = cut(step.float()), cut(x.float()), cut(b.float()), cut(c.float())
-        log = (step[..., None] * a).cumsum(2)  # n, chunks, chunk, inner, state
+        # Of position j within the chunk, seen from i: exp(a * (sum of steps from j + 1 to i)), 0 for later ones.
+        total = step.cumsum(2)
+        log = (total[:, :, :, None] - total[:, :, None])[..., None] * a  # n, chunks, i, j, inner, state
+        seen = torch.ones(self.chunk, self.chunk, device=x.device, dtype=torch.bool).tril()[:, :, None, None]
         added = (step * x)[..., None] * b[:, :, :, None]
-        within = (log.exp() * (added * (-log).exp()).cumsum(2))
-        states, h = [], torch.zeros(n, inner, self.state, device=x.device)
+        within = (log.where(seen, float("-inf")).exp() * added[:, :, None]).sum(3)
+        decay, states, h = (total[..., None] * a).exp(), [], torch.zeros(n, inner, self.state, device=x.device)
         for i in range(tokens // self.chunk):
             states.append(h)
-            h = h * log[:, i, -1].exp() + within[:, i, -1]
-        h = within + log.exp() * torch.stack(states, 1)[:, :, None]
+            h = h * decay[:, i, -1] + within[:, i, -1]
+        h = within + decay * torch.stack(states, 1)[:, :, None]
         return (h * c[:, :, :, None]).sum(-1).view(n, tokens, inner)
 
     def forward(self, x):

@@ -58,7 +58,7 @@ SUITE = {
     "efficientnet": (image(vision.EfficientNet), 64, 1),
     "densenet": (image(vision.DenseNet), 64, 1),
     "unet": (image(vision.UNet, 256), 8, 1),
-    "mamba": (lambda n: (others.Mamba(), [random(n, 1024, 768)]), 4, 1),
+    "mamba": (lambda n: (others.Mamba(2), [random(n, 512, 768)]), 4, 1),
     "dlrm": (lambda n: (others.DLRM(), [random(n, 13), words(100000, n, 26)]), 4096, 1),
     "lstm": (lambda n: (others.LSTM(), [random(n, 32, 512)]), 64, 1),
     "graph": (graph, 1, 1),
