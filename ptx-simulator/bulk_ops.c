@@ -87,6 +87,13 @@ static bool read_tensor(struct warp *w, const struct op *op, unsigned lane, stru
     require_defined(w, op, op->slots[i], 1u << lane, 4, "a coordinate");
     c->at[i] = (int32_t)row(w, op->slots[i])[lane];
   }
+  // An illegal instruction on the GPU, which the PTX ISA does not say.
+  if ((int64_t)c->at[0] * c->map.element % BULK_ALIGN) {
+    fault(w, op, lane, SIM_MISALIGNED, NULL,
+          "a box that begins at column %d of elements of %u bytes, no multiple of 16 bytes",
+          (int)c->at[0], c->map.element);
+    return false;
+  }
   return true;
 }
 

@@ -170,7 +170,8 @@ static bool depends_on(struct fuser *f, const struct group *g, const struct expr
   return false;
 }
 
-bool group_is_inner(struct fuser *f, const struct group *g) {
+// Bytes of elements that lie next to each other along the rows, less those along the columns.
+static int64_t bytes_along(struct fuser *f, const struct group *g) {
   int64_t along = 0;
   for (size_t i = 0; i < g->accesses.len; i++) {
     const struct access *a = &g->accesses.at[i];
@@ -179,5 +180,9 @@ bool group_is_inner(struct fuser *f, const struct group *g) {
     int64_t x = least_step(f, g, a->offset, false), r = least_step(f, g, a->offset, true);
     along += (r < x ? 1 : -1) * (int64_t)dtype_bytes(a->buffer->dtype);
   }
-  return along >= 0;
+  return along;
 }
+
+bool group_is_inner(struct fuser *f, const struct group *g) { return bytes_along(f, g) >= 0; }
+
+bool group_reads_rows(struct fuser *f, const struct group *g) { return bytes_along(f, g) > 0; }

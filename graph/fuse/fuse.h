@@ -119,6 +119,8 @@ void group_finish(struct fuser *f, struct group *g, struct region *r);
 const struct access *group_leading_access(struct fuser *f, const struct group *g);
 // Is r the more contiguous axis for most of the bytes read?
 bool group_is_inner(struct fuser *f, const struct group *g);
+// Does it read more memory along its rows than along its columns?
+bool group_reads_rows(struct fuser *f, const struct group *g);
 
 // ---- alignment of two groups (graph/fuse/align.c) ----
 // A part of a loop dimension, and the part of the other group's loop dimension that is the same

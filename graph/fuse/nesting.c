@@ -41,7 +41,8 @@ static void keep_axes(struct join *j) {
 }
 
 // Rows of the candidate are columns of the anchor: needs reductions whose partial results can be
-// combined.
+// combined, and memory that lies along the anchor's rows (a second matrix times the results of the
+// first one, a vector, does not: 1.5 ms instead of 0.1 for 14336 x 4096).
 static bool becomes_columns(struct fuser *f, struct join *j, bool is_once) {
   if (j->candidate->kind != REGION_ROWS || !is_rows(j->anchor->kind))
     return false;
@@ -56,7 +57,8 @@ static bool becomes_columns(struct fuser *f, struct join *j, bool is_once) {
   j->levels[MEMBER_ROW_REDUCTION] = MEMBER_COLUMN_REDUCTION;
   j->levels[MEMBER_ROW] = MEMBER_COLUMN;
   j->is_once = is_once;
-  return is_once || (group_is_inner(f, j->anchor) && expr_hint(j->anchor->numel[1]) <= MAX_COLUMNS);
+  return is_once || (group_is_inner(f, j->anchor) && !group_reads_rows(f, j->candidate) &&
+                     expr_hint(j->anchor->numel[1]) <= MAX_COLUMNS);
 }
 
 static bool nest_map(struct join *j, const struct relation *r) {

@@ -17,7 +17,7 @@ static const char source[] = {
 #define TENSORS                                                                                    \
   PARAMETER("q", 'T'), PARAMETER("k", 'T'), PARAMETER("v", 'T'), PARAMETER("grad", 'T'),           \
       PARAMETER("lse", 'T'), PARAMETER("delta", 'T')
-#define FORM PARAMETER("scale", 'f'), PARAMETER("IS_CAUSAL", 'b'), PARAMETER("IS_WHOLE", 'b')
+#define FORM PARAMETER("scale", 'f'), PARAMETER("IS_CAUSAL", 'b')
 #define BLOCKS                                                                                     \
   PARAMETER("GROUP", 'i'), PARAMETER("D", 'i'), PARAMETER("WIDTH", 'i'),                           \
       PARAMETER("BLOCK_M", 'i'), PARAMETER("BLOCK_N", 'i')
@@ -51,15 +51,15 @@ static struct custom_operator of_keys_operator = {
     .name = "tile.attention_gradient_keys.default",
     .schema =
         "tile::attention_gradient_keys(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor lse, "
-        "Tensor delta, float scale, bool IS_CAUSAL, bool IS_WHOLE, int GROUP, int D, int WIDTH, "
+        "Tensor delta, float scale, bool IS_CAUSAL, bool HAS_ROWS, int GROUP, int D, int WIDTH, "
         "int BLOCK_M, int BLOCK_N) -> (Tensor, Tensor)",
-    .parameters = {TENSORS, FORM, BLOCKS},
+    .parameters = {TENSORS, FORM, PARAMETER("HAS_ROWS", 'b'), BLOCKS},
     .count = MOST_PARAMETERS,
     .results = 2,
     .given = {.kernel_source = source,
               .kernel = "attention_keys",
               .arguments = "q k v grad lse delta out0 out1" SIZES,
-              .constants = "scale IS_CAUSAL IS_WHOLE GROUP D WIDTH BLOCK_M BLOCK_N",
+              .constants = "scale IS_CAUSAL HAS_ROWS GROUP D WIDTH BLOCK_M BLOCK_N",
               .grid = "cdiv(k_size2, BLOCK_N) * k_size1 * k_size0",
               .num_warps = 8},
     .takes_strides = true,
@@ -72,7 +72,7 @@ static struct custom_operator of_queries_operator = {
         "tile::attention_gradient_queries(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor "
         "lse, Tensor delta, float scale, bool IS_CAUSAL, bool IS_WHOLE, int GROUP, int D, int "
         "WIDTH, int BLOCK_M, int BLOCK_N) -> Tensor",
-    .parameters = {TENSORS, FORM, BLOCKS},
+    .parameters = {TENSORS, FORM, PARAMETER("IS_WHOLE", 'b'), BLOCKS},
     .count = MOST_PARAMETERS,
     .results = 1,
     .given = {.kernel_source = source,
@@ -94,7 +94,13 @@ static const struct custom_operator *known(struct custom_operator *o) {
 
 // ---- building ----
 
-enum { MOST_WIDTH = 128, LEAST_WIDTH = 16, ALIGNED_COLUMNS = 8, FEW_COLUMNS = 64 };
+enum {
+  MOST_WIDTH = 128,
+  LEAST_WIDTH = 16,
+  ALIGNED_COLUMNS = 8,
+  FEW_COLUMNS = 64,
+  CHUNK = 16 /* bytes */
+};
 
 static bool constant_dim(const struct value *v, uint32_t dim, int64_t *ret) {
   return expr_is_const(v->shape[dim], ret) && *ret > 0;
@@ -156,7 +162,7 @@ bool attention_gradients_build(struct decompose *d, const struct attention_gradi
   }
   args[n++] = ARG_F(a->scale);
   args[n++] = ARG_B(a->is_causal);
-  args[n] = ARG_B(expr_is_multiple(a->q->shape[2], keys.m));
+  args[n] = ARG_B(expr_is_multiple(a->q->shape[2], CHUNK / (int64_t)sizeof(float)));
   size_t count = n + 1 + put_blocks(g, a, &keys, args + n + 1);
   const struct node *k = graph_append_custom(g, known(&of_keys_operator), args, count, b->at);
   args[n] = ARG_B(expr_is_multiple(a->k->shape[2], queries.n));

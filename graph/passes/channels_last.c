@@ -1,46 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of equal rank that a node reads and writes are one set, unless it is a view, a product or
-// attention: a set with a convolution that gains is stored channels last (channels_last.h).
+// Orders of dimensions spread from convolutions that gain to what they read, and on through nodes
+// that give images of the same sizes, and through permutations, until nothing changes: a sweep over
+// the nodes and one back, at most once for each value.
 #include "graph/passes/channels_last.h"
 
 #include "graph/ir/graph_operators.h"
 
 enum { LEAST_CHANNELS = 16, VECTOR_CHANNELS = 8, LEAST_RANK = 3, MOST_RANK = 5 };
 
-struct layouts {
-  struct graph *g;
-  uint32_t *parent; // by value id: a forest of sets
-  bool *gains;      // by root
+// Dimensions from the outermost in memory to the innermost.
+struct order {
+  bool is_known;
+  uint8_t dims[MOST_RANK];
 };
 
-static uint32_t root_of(struct layouts *l, uint32_t id) {
-  while (l->parent[id] != id)
-    id = l->parent[id] = l->parent[l->parent[id]];
-  return id;
-}
-
-static void join(struct layouts *l, const struct value *a, const struct value *b) {
-  uint32_t x = root_of(l, a->id), y = root_of(l, b->id);
-  l->gains[x] |= l->gains[y];
-  l->parent[y] = x;
-}
+struct layouts {
+  struct graph *g;
+  struct order *orders; // by value id
+  bool changed;
+};
 
 static bool is_image(const struct value *v) {
   return v && v->rank >= LEAST_RANK && v->rank <= MOST_RANK;
 }
 
-// Wide loads along the channels pay on both sides, and a product has few groups.
-static bool gains(const struct node *n) {
-  const struct value *x = node_value(n, 0), *w = node_value(n, 1);
-  int64_t in, out;
-  return (x->dtype == DTYPE_F16 || x->dtype == DTYPE_BF16) && expr_is(node_expr(n, 8), 1) &&
-         expr_is_const(w->shape[0], &out) && expr_is_const(w->shape[1], &in) &&
-         in >= LEAST_CHANNELS && in % VECTOR_CHANNELS == 0 && out % VECTOR_CHANNELS == 0;
+// [N, C, H, W] in the order N, H, W, C.
+static struct order channels_last(const struct value *v) {
+  struct order o = {.is_known = true};
+  for (uint8_t d = 2; d < v->rank; d++)
+    o.dims[d - 1] = d;
+  o.dims[v->rank - 1] = 1;
+  return o;
 }
 
-static bool connects(const struct node *n) {
-  if (n->op == OP_CONVOLUTION)
-    return true;
+static void give(struct layouts *l, const struct value *v, const struct order *o) {
+  if (l->orders[v->id].is_known || !o->is_known)
+    return;
+  l->orders[v->id] = *o;
+  l->changed = true;
+}
+
+// ---- convolutions ----
+
+// Wide loads along the channels pay on both sides, of products and of sums for each channel.
+static bool gains(const struct node *n) {
+  const struct value *x = node_value(n, 0), *w = node_value(n, 1);
+  int64_t in, out, groups;
+  return (x->dtype == DTYPE_F16 || x->dtype == DTYPE_BF16) &&
+         expr_is_const(node_expr(n, 8), &groups) && expr_is_const(w->shape[0], &out) &&
+         expr_is_const(x->shape[1], &in) && (groups == 1 || groups == in) && in >= LEAST_CHANNELS &&
+         in % VECTOR_CHANNELS == 0 && out % VECTOR_CHANNELS == 0;
+}
+
+static void spread_convolution(struct layouts *l, const struct node *n) {
+  const struct value *x = node_value(n, 0), *y = n->results[0];
+  if (!is_image(y) || !is_image(x))
+    return;
+  struct order o = channels_last(y);
+  if (gains(n) || l->orders[y->id].is_known || l->orders[x->id].is_known) {
+    give(l, y, &o);
+    give(l, x, &o);
+  }
+}
+
+// ---- other nodes ----
+
+static bool keeps_dimensions(const struct node *n) {
   switch (operator_row(n->op)->class) {
   case CLASS_POINTWISE:
   case CLASS_POOL:
@@ -49,40 +74,81 @@ static bool connects(const struct node *n) {
   }
 }
 
-static void join_args(struct layouts *l, const struct value *with, const struct arg *args,
-                      size_t count) {
+struct images {
+  const struct value *at[8];
+  unsigned count;
+};
+
+static void add_image(struct images *s, const struct value *v, uint32_t rank) {
+  if (is_image(v) && v->rank == rank && s->count < COUNT_OF(s->at))
+    s->at[s->count++] = v;
+}
+
+static void add_args(struct images *s, const struct arg *args, size_t count, uint32_t rank) {
   for (size_t i = 0; i < count; i++)
     if (args[i].kind == ARG_LIST)
-      join_args(l, with, args[i].list.at, args[i].list.count);
-    else if (args[i].kind == ARG_VALUE && is_image(args[i].value) &&
-             args[i].value->rank == with->rank)
-      join(l, with, args[i].value);
+      add_args(s, args[i].list.at, args[i].list.count, rank);
+    else if (args[i].kind == ARG_VALUE)
+      add_image(s, args[i].value, rank);
+}
+
+// All images of the node, in the order of one of them.
+static void spread(struct layouts *l, const struct node *n) {
+  const struct value *result = n->results[0];
+  struct images s = {0};
+  if (!is_image(result))
+    return;
+  for (uint32_t i = 0; i < n->result_count; i++)
+    add_image(&s, n->results[i], result->rank);
+  add_args(&s, n->args, n->arg_count, result->rank);
+  const struct order *known = NULL;
+  for (unsigned i = 0; i < s.count && !known; i++)
+    if (l->orders[s.at[i]->id].is_known)
+      known = &l->orders[s.at[i]->id];
+  for (unsigned i = 0; i < s.count && known; i++)
+    give(l, s.at[i], known);
+}
+
+// Dimension i of the result is dimension dims[i] of the operand.
+static void spread_permutation(struct layouts *l, const struct node *n) {
+  const struct value *x = node_value(n, 0), *y = n->results[0];
+  const struct arg *dims;
+  if (!is_image(x) || node_list(n, 1, &dims) != x->rank)
+    return;
+  const struct order *from = &l->orders[x->id], *to = &l->orders[y->id];
+  struct order of_y = {.is_known = from->is_known}, of_x = {.is_known = to->is_known};
+  for (uint32_t k = 0; k < x->rank; k++) {
+    int64_t d;
+    if (!expr_is_const(dims[to->dims[k]].number, &d))
+      return;
+    of_x.dims[k] = (uint8_t)(d < 0 ? d + (int64_t)x->rank : d);
+    for (uint8_t i = 0; i < x->rank; i++)
+      if (expr_is_const(dims[i].number, &d) && (d < 0 ? d + (int64_t)x->rank : d) == from->dims[k])
+        of_y.dims[k] = i;
+  }
+  give(l, y, &of_y);
+  give(l, x, &of_x);
 }
 
 static void see(struct layouts *l, const struct node *n) {
-  const struct value *result = n->result_count ? n->results[0] : NULL;
-  if (!is_image(result) || !connects(n))
+  if (!n->result_count || !n->results[0])
     return;
-  if (n->op == OP_CONVOLUTION) {
-    join(l, result, node_value(n, 0));
-    l->gains[root_of(l, result->id)] |= gains(n);
-    return;
-  }
-  for (uint32_t i = 1; i < n->result_count; i++)
-    if (is_image(n->results[i]) && n->results[i]->rank == result->rank)
-      join(l, result, n->results[i]);
-  join_args(l, result, n->args, n->arg_count);
+  if (n->op == OP_CONVOLUTION)
+    spread_convolution(l, n);
+  else if (n->op == OP_PERMUTE)
+    spread_permutation(l, n);
+  else if (keeps_dimensions(n))
+    spread(l, n);
 }
 
-// [N, C, H, W] in the order N, H, W, C.
-static void store_channels_last(struct graph *g, struct value *v) {
-  const struct expr *stride = v->shape[1];
-  v->strides[1] = expr_const(g->exprs, 1);
-  for (uint32_t d = v->rank; d-- > 2;) {
-    v->strides[d] = stride;
-    stride = expr_mul(g->exprs, stride, v->shape[d]);
+// ---- strides ----
+
+static void set_strides(struct graph *g, struct value *v, const struct order *o) {
+  const struct expr *stride = expr_const(g->exprs, 1);
+  for (uint32_t k = v->rank; k-- > 0;) {
+    v->strides[o->dims[k]] = stride;
+    stride = expr_mul(g->exprs, stride, v->shape[o->dims[k]]);
   }
-  v->strides[0] = stride;
 }
 
 static bool is_output(const struct graph *g, const struct value *v) {
@@ -92,19 +158,31 @@ static bool is_output(const struct graph *g, const struct value *v) {
   return false;
 }
 
+static bool has_convolution(const struct graph *g) {
+  bool any = false;
+  for (size_t i = 0; i < g->nodes.len; i++)
+    any |= g->nodes.at[i]->op == OP_CONVOLUTION;
+  return any;
+}
+
 void graph_store_channels_last(struct graph *g) {
-  struct layouts l = {.g = g};
-  l.parent = arena_array(g->arena, uint32_t, g->value_count + 1);
-  l.gains = arena_array(g->arena, bool, g->value_count + 1);
-  for (uint32_t i = 0; i < g->value_count; i++)
-    l.parent[i] = i;
-  for (size_t i = 0; i < g->nodes.len; i++)
-    see(&l, g->nodes.at[i]);
-  for (size_t i = 0; i < g->nodes.len; i++)
-    for (uint32_t k = 0; k < g->nodes.at[i]->result_count; k++) {
-      struct value *v = g->nodes.at[i]->results[k];
-      if (is_image(v) && connects(g->nodes.at[i]) && l.gains[root_of(&l, v->id)] &&
-          !is_output(g, v))
-        store_channels_last(g, v);
+  struct layouts l = {.g = g, .orders = arena_array(g->arena, struct order, g->value_count + 1)};
+  if (!has_convolution(g))
+    return;
+  do {
+    l.changed = false;
+    for (size_t i = 0; i < g->nodes.len; i++)
+      see(&l, g->nodes.at[i]);
+    for (size_t i = g->nodes.len; i-- > 0;)
+      see(&l, g->nodes.at[i]);
+  } while (l.changed);
+  for (size_t i = 0; i < g->nodes.len; i++) {
+    const struct node *n = g->nodes.at[i];
+    for (uint32_t k = 0; k < n->result_count; k++) {
+      struct value *v = n->results[k];
+      if (is_image(v) && (n->op == OP_CONVOLUTION || keeps_dimensions(n)) &&
+          l.orders[v->id].is_known && !is_output(g, v))
+        set_strides(g, v, &l.orders[v->id]);
     }
+  }
 }

@@ -326,6 +326,21 @@ static bool sum_in_last_block(struct planner *pl, const struct product *g, struc
                          "tl.num_programs(2)");
 }
 
+// A persistent kernel with several results holds their tiles in shared memory beside the operands
+// on their way. Blocks of the tables leave room for one.
+static void fit_stages(struct product *g) {
+  enum { SHARED_BYTES = 224 << 10 }; // of a program, less what else it holds
+  struct product_plan *p = &g->plan;
+  uint64_t tile = (uint64_t)p->block_m * p->block_n, stores = 0;
+  uint64_t slot =
+      (uint64_t)(p->block_m + g->count * p->block_n) * p->block_k * dtype_bits(g->dtype) / 8;
+  for (size_t i = 0; i < g->epilogue.writes.len; i++)
+    stores += tile * dtype_bytes(g->epilogue.writes.at[i].buffer->dtype);
+  while (p->resident && g->epilogue.writes.len > 1 && p->num_stages > 2 &&
+         p->num_stages * slot + stores > SHARED_BYTES)
+    p->num_stages--;
+}
+
 bool plan_product(struct program *p, const struct region *r, const struct program_options *o) {
   struct planner planner = planner_of(p, r, o), *pl = &planner;
   struct product *g = arena_new(p->arena, struct product);
@@ -338,6 +353,7 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   find_shape(pl->x, g);
   find_tiles(pl, g);
   g->plan = product_choose(&g->shape, o);
+  fit_stages(g);
   assert(is_pow2(g->plan.block_m) && is_pow2(g->plan.block_n) && is_pow2(g->plan.block_k));
   assert(g->plan.split_k >= 1 && g->plan.group_m >= 1);
   bool splits = g->plan.split_k > 1 && !g->plan.resident, sums_later = false;

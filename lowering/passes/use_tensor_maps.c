@@ -159,6 +159,8 @@ static const char *why_no_map(struct map_uses *s, struct map_load_use *l) {
   MlirType block = mlirValueGetType(mlirOperationGetResult(l->op, 0));
   if (map_is_unaligned(s, l->op))
     return "its base is not aligned to 16 bytes";
+  if (map_begins_in_chunk(s, l->op, block))
+    return "its first column may not be a multiple of 16 bytes";
   if (may_be_written(s, l->op))
     return "the kernel may write that memory";
   if (!map_of_access(s, l->op, block, &l->map) && !made_map_of(s, l))

@@ -2,6 +2,7 @@
 // What TMA can copy, and the maps of accesses (use_tensor_maps_blocks.h).
 #include "lowering/passes/use_tensor_maps_blocks.h"
 
+#include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/launch_value.h"
 #include "lowering/analysis/provenance.h"
 #include "mlir-dialects/descriptor.h"
@@ -56,6 +57,14 @@ const char *map_why_not_row(struct map_uses *s, MlirType block) {
 
 bool map_is_unaligned(struct map_uses *s, MlirOperation op) {
   return pointer_is_unaligned(s->c, s->kernel, op, mlirOperationGetOperand(op, 0));
+}
+
+bool map_begins_in_chunk(struct map_uses *s, MlirOperation op, MlirType block) {
+  struct descriptor_access x;
+  if (!descriptor_access_of(s->c, op, &x))
+    return true;
+  int64_t chunk = DESCRIPTOR_ALIGNMENT * 8 / type_bits(s->c, element_type(block));
+  return axis_info_of(s->axis, x.offsets[x.of.rank - 1])->divisibility[0] % chunk != 0;
 }
 
 bool map_of_access(struct map_uses *s, MlirOperation op, MlirType block, struct kernel_map *ret) {

@@ -43,6 +43,8 @@ const char *map_why_not_block(struct map_uses *s, MlirType block);
 // NULL: the block is one row that TMA copies.
 const char *map_why_not_row(struct map_uses *s, MlirType block);
 bool map_is_unaligned(struct map_uses *s, MlirOperation op);
+// May the block's rows begin within 16 bytes? TMA ends the program then (an illegal instruction).
+bool map_begins_in_chunk(struct map_uses *s, MlirOperation op, MlirType block);
 // The map of the access's descriptor; its box and swizzle are chosen with the buffers
 // (specialize_warps_rings.c). False: the launch cannot compute it.
 bool map_of_access(struct map_uses *s, MlirOperation op, MlirType block, struct kernel_map *ret);

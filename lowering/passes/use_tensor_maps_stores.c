@@ -82,6 +82,8 @@ void map_rewrite_store(struct map_uses *s, MlirOperation store) {
     why = "the kernel may access that memory otherwise";
   if (!why && map_is_unaligned(s, store))
     why = "its base is not aligned to 16 bytes";
+  if (!why && map_begins_in_chunk(s, store, block))
+    why = "its first column may not be a multiple of 16 bytes";
   if (!why && !rows_are_chunks(s, &x, block))
     why = "rows may end within 16 bytes, all of which it would write";
   if (!why && !store_fits(s, block))
