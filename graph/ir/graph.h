@@ -147,6 +147,7 @@ struct graph {
   bool keeps_casts; // round f16 and bf16 values to their dtype after every operator, as eager
                     // PyTorch does; else only where they are stored. 8-bit floats are always
                     // rounded.
+  bool stores_channels_last; // images of convolutions (graph/passes/channels_last.h)
 };
 
 // ---- facts (graph/ir/sizes.c) ----

@@ -24,10 +24,12 @@ struct convolution {
   const struct value *grad, *x, *w; // one of them is the result
   const struct expr *stride[MAX_SPATIAL], *padding[MAX_SPATIAL], *dilation[MAX_SPATIAL];
   const struct expr *sizes[COORDINATES];
-  unsigned m[COORDINATES], n[COORDINATES], k[COORDINATES]; // coordinates of each side
-  uint32_t m_count, n_count, k_count;
-  bool is_depthwise;        // a channel of the result from one of the input, forwards
-  bool has_channels_inside; // of the operand that k walks over: next to each other in memory
+  // Coordinates of each side; of products that are computed side by side.
+  unsigned m[COORDINATES], n[COORDINATES], k[COORDINATES], batch[COORDINATES];
+  uint32_t m_count, n_count, k_count, batch_count;
+  bool is_depthwise;        // a channel of the result from one of the operand, not of the weights
+  bool has_channels_inside; // of images, without groups: next to each other in memory
+  struct buffer *x_copy, *grad_copy; // NULL, or images whose channels are
   const struct expr *at[COORDINATES];
 };
 
@@ -56,6 +58,7 @@ static void choose_inner(struct convolution *c, unsigned channels) {
 
 static void choose_sides(struct convolution *c) {
   uint32_t s = c->spatial;
+  add(c->batch, &c->batch_count, GROUP, 1);
   switch (c->op) {
   case OP_CONVOLUTION:
     add(c->m, &c->m_count, IMAGE, 1);
@@ -69,10 +72,13 @@ static void choose_sides(struct convolution *c) {
     add(c->n, &c->n_count, IN_CHANNEL, 1);
     choose_inner(c, OUT_CHANNEL);
     return;
-  default:
+  default: // each tap by itself if the channels lie next to each other
     add(c->m, &c->m_count, OUT_CHANNEL, 1);
     add(c->n, &c->n_count, IN_CHANNEL, 1);
-    add(c->n, &c->n_count, TAP, s);
+    if (c->has_channels_inside)
+      add(c->batch, &c->batch_count, TAP, s);
+    else
+      add(c->n, &c->n_count, TAP, s);
     add(c->k, &c->k_count, IMAGE, 1);
     add(c->k, &c->k_count, SPACE, s);
   }
@@ -101,6 +107,48 @@ static bool has_channels_inside(struct builder *b, const struct value *v) {
   return x.are_inside && expr_is_multiple(v->shape[1], VECTOR_BITS / dtype_bits(v->dtype));
 }
 
+// The image with its channels next to each other, computed once.
+static struct buffer *image_copy(struct builder *b, const struct node *n, const struct value *v) {
+  struct buffer **copy = &b->images[v->id];
+  if (*copy)
+    return *copy;
+  const struct expr *at[2 + MAX_SPATIAL], *axes[2 + MAX_SPATIAL], *shape[2 + MAX_SPATIAL];
+  for (uint32_t i = 0; i < v->rank; i++) {
+    uint32_t d = i == 0 ? 0 : i + 1 < v->rank ? i + 1 : 1;
+    shape[i] = v->shape[d];
+    at[d] = axes[i] = loops_axis(b, 'x', i, shape[i]);
+  }
+  struct stage *s = loops_stage(b, STAGE_MAP, n);
+  loops_add_axes(b, s, v->rank, axes, false);
+  s->body = loops_element(b, v, at);
+  s->dtype = s->body->dtype;
+  s->out = loops_buffer(b, BUFFER_TEMP, 0, NULL, arena_printf(b->arena, "%s_copy", v->name),
+                        v->dtype, expr_product(b->x, shape, v->rank));
+  s->offset = loops_dot(b, v->rank, axes, contiguous_strides(b->x, b->arena, v->rank, shape));
+  vec_push(b->arena, &s->origins, "clone");
+  return *copy = s->out;
+}
+
+// NULL and true: the channels lie next to each other. Else a copy where they do, if one pays.
+static bool find_image(struct builder *b, const struct node *n, const struct value *v,
+                       struct buffer **ret) {
+  enum { LEAST_CHANNELS = 16, VECTOR = 8 };
+  *ret = NULL;
+  if (has_channels_inside(b, v))
+    return true;
+  if (!b->g->stores_channels_last || dtype_bits(v->dtype) != 16 ||
+      !expr_is_multiple(v->shape[1], VECTOR) || v->shape[1]->lo < LEAST_CHANNELS)
+    return false;
+  *ret = image_copy(b, n, v);
+  return true;
+}
+
+// Images that the products read.
+static bool find_images(struct builder *b, const struct node *n, struct convolution *c) {
+  bool x = n->op == OP_CONVOLUTION_GRAD_INPUT || find_image(b, n, c->x, &c->x_copy);
+  return x && (n->op == OP_CONVOLUTION || find_image(b, n, c->grad, &c->grad_copy));
+}
+
 static bool read_convolution(struct builder *b, const struct node *n, struct convolution *c) {
   *c = (struct convolution){.op = n->op};
   struct value *result = n->results[0];
@@ -126,11 +174,11 @@ static bool read_convolution(struct builder *b, const struct node *n, struct con
     c->sizes[SPACE + d] = (for_input ? c->x : c->grad)->shape[2 + d];
     c->sizes[TAP + d] = c->w->shape[2 + d];
   }
-  bool are_inside = n->op != OP_CONVOLUTION_GRAD_WEIGHT &&
-                    has_channels_inside(b, n->op == OP_CONVOLUTION ? c->x : c->grad);
-  c->has_channels_inside = are_inside && expr_is(groups, 1);
-  c->is_depthwise = are_inside && n->op == OP_CONVOLUTION && !expr_is(groups, 1) &&
-                    expr_is(c->sizes[IN_CHANNEL], 1);
+  bool is_depthwise = !expr_is(groups, 1) && n->op != OP_CONVOLUTION_GRAD_WEIGHT &&
+                      expr_is(c->sizes[IN_CHANNEL], 1) && expr_is(c->sizes[OUT_CHANNEL], 1);
+  bool are_inside = (is_depthwise || expr_is(groups, 1)) && find_images(b, n, c);
+  c->is_depthwise = is_depthwise && are_inside;
+  c->has_channels_inside = !is_depthwise && are_inside;
   choose_sides(c);
   return true;
 }
@@ -141,10 +189,27 @@ static const struct expr *channel(struct builder *b, const struct convolution *c
   return expr_add(b->x, expr_mul(b->x, c->at[GROUP], c->sizes[which]), c->at[which]);
 }
 
-static const struct scalar *masked_element(struct builder *b, const struct value *v, coordinates at,
+// An element of the image, or of its copy.
+static const struct scalar *image_element(struct builder *b, const struct value *v,
+                                          struct buffer *copy, coordinates at) {
+  if (!copy)
+    return loops_element(b, v, at);
+  const struct expr *to[2 + MAX_SPATIAL], *shape[2 + MAX_SPATIAL];
+  for (uint32_t i = 0; i < v->rank; i++) {
+    uint32_t d = i == 0 ? 0 : i + 1 < v->rank ? i + 1 : 1;
+    to[i] = at[d];
+    shape[i] = v->shape[d];
+  }
+  const struct expr *offset =
+      loops_dot(b, v->rank, to, contiguous_strides(b->x, b->arena, v->rank, shape));
+  return scalar_convert(b->s, scalar_load(b->s, copy, offset), dtype_to_compute(v->dtype));
+}
+
+static const struct scalar *masked_element(struct builder *b, const struct value *v,
+                                           struct buffer *copy, coordinates at,
                                            const struct scalar *inside) {
   enum dtype t = dtype_to_compute(v->dtype);
-  return scalar_masked(b->s, inside, loops_element(b, v, at), scalar_int(b->s, t, 0));
+  return scalar_masked(b->s, inside, image_element(b, v, copy, at), scalar_int(b->s, t, 0));
 }
 
 // The input element under a tap at a position of the output.
@@ -159,7 +224,7 @@ static const struct scalar *input_element(struct builder *b, const struct convol
         loops_between(b, at[2 + d], expr_const(b->x, 0), c->x->shape[2 + d]);
     inside = loops_binary(b, SCALAR_AND, DTYPE_I1, inside, here);
   }
-  return masked_element(b, c->x, at, inside);
+  return masked_element(b, c->x, c->x_copy, at, inside);
 }
 
 // The gradient element whose tap reads a given input element: none unless the stride divides.
@@ -178,7 +243,7 @@ static const struct scalar *gradient_element(struct builder *b, const struct con
     here = loops_binary(b, SCALAR_AND, DTYPE_I1, here, divides);
     inside = loops_binary(b, SCALAR_AND, DTYPE_I1, inside, here);
   }
-  return masked_element(b, c->grad, at, inside);
+  return masked_element(b, c->grad, c->grad_copy, at, inside);
 }
 
 static const struct scalar *weight_element(struct builder *b, const struct convolution *c) {
@@ -192,7 +257,7 @@ static const struct scalar *plain_gradient(struct builder *b, const struct convo
   const struct expr *at[2 + MAX_SPATIAL] = {c->at[IMAGE], channel(b, c, OUT_CHANNEL)};
   for (uint32_t d = 0; d < c->spatial; d++)
     at[2 + d] = c->at[SPACE + d];
-  return loops_element(b, c->grad, at);
+  return image_element(b, c->grad, c->grad_copy, at);
 }
 
 static void operands(struct builder *b, const struct convolution *c, const struct scalar **ret_a,
@@ -245,16 +310,17 @@ static void split_side(struct builder *b, struct convolution *c, const unsigned 
 static bool as_product(struct builder *b, const struct node *n, struct deferred *z,
                        struct convolution *c, const struct expr *const sides[3]) {
   const struct expr *axes[4] = {
-      loops_symbol(b, 'b', 0, c->sizes[GROUP]), loops_symbol(b, 'm', 0, sides[0]),
-      loops_symbol(b, 'n', 0, sides[1]), loops_symbol(b, 'k', 0, sides[2])};
+      loops_symbol(b, 'b', 0, side_extent(b, c, c->batch, c->batch_count)),
+      loops_symbol(b, 'm', 0, sides[0]), loops_symbol(b, 'n', 0, sides[1]),
+      loops_symbol(b, 'k', 0, sides[2])};
   const struct expr *at[2 + MAX_SPATIAL];
   const struct scalar *x, *y;
-  c->at[GROUP] = expr_is(c->sizes[GROUP], 1) ? expr_const(b->x, 0) : axes[0];
+  split_side(b, c, c->batch, c->batch_count, axes[0]);
   split_side(b, c, c->m, c->m_count, axes[1]);
   split_side(b, c, c->n, c->n_count, axes[2]);
   split_side(b, c, c->k, c->k_count, axes[3]);
   operands(b, c, &x, &y);
-  if (c->has_channels_inside) // weights in the order of k
+  if (c->has_channels_inside && c->op != OP_CONVOLUTION_GRAD_WEIGHT) // weights in the order of k
     y = loops_product_operand(b, n, c->w, y, axes[0], axes[2], axes[3], false);
   result_coordinates(b, c, at);
   return loops_store_product(b, n, z, axes, x, y, at);

@@ -63,6 +63,7 @@ struct builder {
   struct unique_names names;             // of buffers
   struct buffer **inputs, **outputs;     // outputs: NULL until one is written
   struct concatenation **concatenations; // by value
+  struct buffer **images;                // by value: copies for convolutions, channels last
 };
 
 // The buffer of a stored value.

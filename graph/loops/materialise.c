@@ -124,6 +124,7 @@ bool loops_find_uses(struct builder *b) {
   for (size_t i = 0; i < g->mutations.len; i++)
     b->uses[g->mutations.at[i].value->id].count++;
   b->concatenations = arena_array(b->arena, struct concatenation *, g->value_count + 1);
+  b->images = arena_array(b->arena, struct buffer *, g->value_count + 1);
   for (size_t i = g->nodes.len; i-- > 0;) {
     if (!loops_is_used(b, g->nodes.at[i]))
       continue;

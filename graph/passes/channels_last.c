@@ -63,6 +63,16 @@ static void spread_convolution(struct layouts *l, const struct node *n) {
   }
 }
 
+// From the gradient of the result to that of the input.
+static void spread_gradient(struct layouts *l, const struct node *n) {
+  const struct value *grad = node_value(n, 0), *y = n->results[0];
+  if (!is_image(y) || dtype_bits(y->dtype) != 16)
+    return;
+  struct order o = channels_last(y);
+  give(l, y, &o);
+  give(l, grad, &o);
+}
+
 // ---- other nodes ----
 
 static bool keeps_dimensions(const struct node *n) {
@@ -135,6 +145,8 @@ static void see(struct layouts *l, const struct node *n) {
     return;
   if (n->op == OP_CONVOLUTION)
     spread_convolution(l, n);
+  else if (n->op == OP_CONVOLUTION_GRAD_INPUT)
+    spread_gradient(l, n);
   else if (n->op == OP_PERMUTE)
     spread_permutation(l, n);
   else if (keeps_dimensions(n))
@@ -161,12 +173,13 @@ static bool is_output(const struct graph *g, const struct value *v) {
 static bool has_convolution(const struct graph *g) {
   bool any = false;
   for (size_t i = 0; i < g->nodes.len; i++)
-    any |= g->nodes.at[i]->op == OP_CONVOLUTION;
+    any |= g->nodes.at[i]->op == OP_CONVOLUTION || g->nodes.at[i]->op == OP_CONVOLUTION_GRAD_INPUT;
   return any;
 }
 
 void graph_store_channels_last(struct graph *g) {
   struct layouts l = {.g = g, .orders = arena_array(g->arena, struct order, g->value_count + 1)};
+  g->stores_channels_last = true;
   if (!has_convolution(g))
     return;
   do {
@@ -180,7 +193,8 @@ void graph_store_channels_last(struct graph *g) {
     const struct node *n = g->nodes.at[i];
     for (uint32_t k = 0; k < n->result_count; k++) {
       struct value *v = n->results[k];
-      if (is_image(v) && (n->op == OP_CONVOLUTION || keeps_dimensions(n)) &&
+      if (is_image(v) &&
+          (n->op == OP_CONVOLUTION || n->op == OP_CONVOLUTION_GRAD_INPUT || keeps_dimensions(n)) &&
           l.orders[v->id].is_known && !is_output(g, v))
         set_strides(g, v, &l.orders[v->id]);
     }

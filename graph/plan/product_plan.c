@@ -58,9 +58,16 @@ static bool is_wide(struct exprs *x, const struct product *g, const struct scala
          expr_is(stride, 1);
 }
 
+// The same along the operand's other axis: offsets of rows along k may be computed.
+static bool is_wide_across(struct exprs *x, const struct scalar *v, const struct expr *axis) {
+  const struct scalar *load = operand_load(v);
+  const struct expr *stride, *rest;
+  return load && expr_linear(x, load->index, axis, &stride, &rest) && expr_is(stride, 1);
+}
+
 static bool is_plain(struct exprs *x, const struct product *g, const struct scalar *v,
                      const struct expr *axis) {
-  return operand_is_plain(x, v, axis, g->whole_k) || is_wide(x, g, v);
+  return operand_is_plain(x, v, axis, g->whole_k) || is_wide(x, g, v) || is_wide_across(x, v, axis);
 }
 
 static void find_shape(struct exprs *x, struct product *g) {
