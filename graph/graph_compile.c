@@ -68,19 +68,20 @@ static struct program *plan_again(const struct planning *n, const struct program
 }
 
 // Split-K products take memory for partial sums: no more than keeps the program within the memory
-// of eager execution. If that is zero, as for a single product, there is no bound: libraries use
-// workspaces too.
+// of eager execution, beside what libraries take for workspaces: products of a long k with few
+// blocks take a hundred times as long if they are not split. If that memory is zero, as for a
+// single product, there is no bound.
 static struct program *plan_within_memory(const struct planning *n,
                                           const struct program_options *o) {
+  enum { WORKSPACE = 32 << 20 };
   struct program *p = plan_regions(n->g, n->r, o);
   if (!p || !has_parts(p) || memory_left(p) >= 0)
     return p;
   p = plan_again(n, o, 0);
   int64_t left = p ? memory_left(p) : 0;
-  if (left <= 0)
-    return p;
-  p = plan_again(n, o, left);
-  return p && memory_left(p) >= 0 ? p : plan_again(n, o, 0);
+  int64_t most = left > WORKSPACE ? left : WORKSPACE;
+  p = plan_again(n, o, most);
+  return p && (left <= WORKSPACE || memory_left(p) >= 0) ? p : plan_again(n, o, WORKSPACE);
 }
 
 static struct program *compile_regions(struct graph *g, struct regions *r,
