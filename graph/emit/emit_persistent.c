@@ -87,6 +87,7 @@ static void emit_tile_loop(struct product_writer *w) {
   struct emitter *e = w->e;
   product_write_sums(w);
   emit_open(e, loop_header(w));
+  product_write_scales(w);
   for (unsigned i = 0; i < g->count; i++) {
     unsigned a = first_with(g->a, i), b = first_with(g->b, i);
     if (a == i)

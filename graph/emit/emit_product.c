@@ -114,7 +114,7 @@ static const struct scalar *right_operand(struct product_writer *w, unsigned i,
   const struct expr *from[2] = {w->g->n, w->g->whole_k};
   const struct expr *to[2] = {in->column, product_inner(w->x, w->g, in->kb, digit)};
   return batch_value(w->s, w->x, w->g->batch,
-                     scalar_substitute(w->s, w->g->stages[i]->b, 2, from, to));
+                     scalar_substitute(w->s, w->g->right[i], 2, from, to));
 }
 
 static const char *right_text(struct product_writer *w, const struct scalar *b,
@@ -154,7 +154,7 @@ static const struct scalar *left_operand(struct product_writer *w, unsigned i,
                                          const struct inner *in) {
   const struct expr *from[2] = {w->g->m, w->g->whole_k}, *to[2] = {in->row, in->ka};
   return batch_value(w->s, w->x, w->g->batch,
-                     scalar_substitute(w->s, w->g->stages[i]->a, 2, from, to));
+                     scalar_substitute(w->s, w->g->left[i], 2, from, to));
 }
 
 static void put_products(struct product_writer *w, const struct inner *in) {
@@ -195,6 +195,7 @@ static void emit_loop(struct product_writer *w) {
   in.ka =
       w->g->k == w->g->whole_k && !w->g->group ? inner_axis(w, "ka", "[None, :]") : whole_axis(w);
   in.kb = inner_axis(w, "kb", "[:, None]");
+  product_write_scales(w);
   put_products(w, &in);
   emit_close(e);
 }

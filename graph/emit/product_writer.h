@@ -13,6 +13,7 @@ struct product_writer {
   struct scalars *s;
   struct emitter *e;
   unsigned level; // the scope of a block: 1 in a persistent kernel
+  const struct expr *m_first, *n_first; // the block's, as axes; NULL: not needed
 };
 
 // Does the block divide the extent? Then it needs no mask.
@@ -27,6 +28,8 @@ const char *product_sum_name(struct product_writer *w, unsigned i);
 const char *product_numbered(struct product_writer *w, const char *name, unsigned i);
 void product_write_sums(struct product_writer *w); // zeros
 void product_write_dot(struct product_writer *w, unsigned i, const char *a, const char *b);
+// In the loop over k0, before its loads: the scales of the block of k.
+void product_write_scales(struct product_writer *w);
 // The epilogue refers to a product by a load of its buffer: from here on it is the accumulator.
 void product_give_sum(struct product_writer *w, unsigned i);
 void product_emit_sizes(struct product_writer *w); // parameters of the grid

@@ -18,6 +18,7 @@ static bool lower(struct builder *b, const struct node *n) {
   case OP_CAT: return loops_lower_cat(b, n);
   case OP_CUMSUM: return loops_lower_scan(b, n);
   case OP_MM:
+  case OP_TILE_FAST_MM:
   case OP_BMM: return loops_lower_product(b, n);
   case OP_CONVOLUTION:
   case OP_CONVOLUTION_GRAD_INPUT:

@@ -123,6 +123,7 @@ struct stage {
   const struct expr **axes;       // symbols, each with its extent as limit
   const struct scalar *body;      // of a map, reduction, scan, scatter: the element; products: NULL
   const struct scalar *a, *b;     // products: over batch, m, k and batch, k, n
+  bool is_fast; // products of 8-bit floats: the tensor core may keep few bits of their sums
   enum reduce_op op;              // reductions and scans
   enum dtype dtype;               // accumulation dtype
   bool accumulates;               // scatter: atomic add
@@ -192,6 +193,8 @@ bool scalar_has_axis(const struct scalar *v, const struct expr *axis);
 void scalar_loads(const struct scalar *v, void (*f)(void *user, const struct scalar *load),
                   void *user);
 unsigned scalar_cost(const struct scalar *v); // operations, shared ones once
+// Is v computed from 8-bit floats by conversions and factors?
+bool scalar_is_scaled_bytes(const struct scalar *v);
 void scalar_print(const struct scalar *v, struct strbuf *out);
 
 #endif

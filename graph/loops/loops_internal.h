@@ -37,6 +37,7 @@ struct uses {
   uint32_t count;      // operators that use it
   bool in_product;     // as an operand
   double product_rows; // of the other operand of a matrix product; 0: none
+  bool in_scaled_product; // both operands come from 8-bit floats
   bool in_attention;   // a product of one row, of scores or with probabilities
   bool is_output;
   bool meets_itself; // some operator compares its elements with each other
@@ -82,6 +83,10 @@ struct assignment {
 bool loops_is_quantised(struct builder *b, const struct value *v, const struct scalar *body);
 // Is that the operand of a product, which computes it where it reads it?
 bool loops_reads_quantised(struct builder *b, const struct value *v, const struct scalar *body);
+
+// ---- graph/loops/scaled_bytes.c ----
+// Is v computed from 8-bit floats by views, conversions and factors?
+bool loops_comes_from_bytes(const struct value *v);
 
 // ---- graph/loops/loops_elements.c ----
 typedef const struct expr *const *coordinates; // an expression for each dimension

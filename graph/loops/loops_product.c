@@ -65,6 +65,7 @@ bool loops_store_product(struct builder *b, const struct node *n, struct deferre
   s->a = a;
   s->b = c;
   s->dtype = z->value->dtype == DTYPE_I32 ? DTYPE_I32 : DTYPE_F32;
+  s->is_fast = n->op == OP_TILE_FAST_MM;
   s->out = h.buffer;
   s->offset = loops_offset(b, &h, at);
   loops_inherit(b, z, n);
@@ -97,7 +98,8 @@ const struct scalar *loops_product_operand(struct builder *b, const struct node 
                                            const struct expr *column, bool only_load) {
   struct evenness e = {.b = b, .row = row, .column = column, .is_even = true};
   scalar_loads(v, note_load, &e);
-  if (loops_reads_quantised(b, of, v))
+  if (loops_reads_quantised(b, of, v) ||
+      (b->uses[of->id].in_scaled_product && scalar_is_scaled_bytes(v)))
     return v;
   const struct scalar *inner = v->kind == SCALAR_CONVERT ? v->in[0] : v;
   if (e.is_even && (!only_load || inner->kind == SCALAR_LOAD))

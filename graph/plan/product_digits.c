@@ -58,7 +58,7 @@ void product_find_digits(struct planner *pl, struct product *g) {
   g->pack = 1;
   g->whole_k = g->k;
   for (unsigned i = 0; i < g->count; i++)
-    scalar_loads(g->stages[i]->b, find_in_load, &d);
+    scalar_loads(g->right[i], find_in_load, &d);
   int64_t pack = next_above(&d, 1);
   if (pack != 2 || !expr_is_multiple(axis_extent(g->k), pack))
     pack = 1;

@@ -41,7 +41,7 @@ static bool is_quantised(const struct product *g) {
   bool all = true;
   for (unsigned i = 0; i < g->count; i++) {
     struct weights w = {g, false};
-    scalar_loads(g->stages[i]->b, note_bytes, &w);
+    scalar_loads(g->right[i], note_bytes, &w);
     all = all && w.found;
   }
   return all;
@@ -56,10 +56,10 @@ static void find_shape(struct exprs *x, struct product *g) {
   s->dtype = g->dtype;
   s->products = g->count;
   for (unsigned i = 0; i < g->count; i++)
-    s->is_gathered = s->is_gathered || !operand_is_plain(x, g->stages[i]->a, g->m, g->whole_k) ||
-                     !operand_is_plain(x, g->stages[i]->b, g->n, g->whole_k);
+    s->is_gathered = s->is_gathered || !operand_is_plain(x, g->left[i], g->m, g->whole_k) ||
+                     !operand_is_plain(x, g->right[i], g->n, g->whole_k);
   s->is_quantised = s->is_gathered && is_quantised(g);
-  s->most_k = g->group;
+  s->most_k = g->group ? g->group : g->every;
   s->may_split = !g->folds_batch;
   s->may_split_blocks = g->count == 1;
   for (size_t i = 0; i < g->r->stages.len; i++)
@@ -98,8 +98,8 @@ static void find_tiles(struct planner *pl, struct product *g) {
   bool all =
       axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1 && g->k == g->whole_k;
   for (unsigned i = 0; i < g->count; i++) {
-    g->a[i] = operand_tile(pl, g, g->stages[i]->a, g->m);
-    g->b[i] = operand_tile(pl, g, g->stages[i]->b, g->n);
+    g->a[i] = operand_tile(pl, g, g->left[i], g->m);
+    g->b[i] = operand_tile(pl, g, g->right[i], g->n);
     all = all && g->a[i].buffer && g->b[i].buffer;
   }
   g->shape.has_tiles = g->shape.has_rows_of_k = all;
@@ -133,15 +133,18 @@ static bool take_stages(struct product *g) {
   g->n = s->axes[2];
   g->k = s->axes[3];
   g->sum = s->dtype;
-  g->dtype = operand_dtype(s->a, s->b, s->out->dtype);
-  for (unsigned i = 1; i < g->count; i++)
-    if (operand_dtype(g->stages[i]->a, g->stages[i]->b, g->stages[i]->out->dtype) != g->dtype)
-      g->dtype = DTYPE_F32;
-  if (g->dtype == DTYPE_F64)
-    g->sum = DTYPE_F64;
   g->is_batched = !expr_is(axis_extent(g->batch), 1);
   g->folds_batch = axis_extent(g->batch)->hi > PLAN_MAX_GRID;
   return true;
+}
+
+static void find_dtype(struct product *g) {
+  g->dtype = operand_dtype(g->left[0], g->right[0], g->stages[0]->out->dtype);
+  for (unsigned i = 1; i < g->count; i++)
+    if (operand_dtype(g->left[i], g->right[i], g->stages[i]->out->dtype) != g->dtype)
+      g->dtype = DTYPE_F32;
+  if (g->dtype == DTYPE_F64)
+    g->sum = DTYPE_F64;
 }
 
 // The epilogue, and the offsets of partial sums.
@@ -223,8 +226,10 @@ static void note_accesses(struct planner *pl, struct kernel_plan *k) {
   const struct product *g = k->product->product;
   struct access_walk w = {.arena = pl->arena, .k = k};
   for (unsigned i = 0; i < g->count && k->product->step != PRODUCT_SUM; i++) {
-    access_any(&w, g->stages[i]->a);
-    access_any(&w, g->stages[i]->b);
+    access_any(&w, g->left[i]);
+    access_any(&w, g->right[i]);
+    if (g->scales[i])
+      access_any(&w, g->scales[i]);
   }
   if (k->product->step == PRODUCT_PARTS) {
     access_store(&w, g->parts, g->part_offset);
@@ -317,6 +322,8 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   g->rounds = o->rounds;
   if (!take_stages(g))
     return false;
+  product_take_scales(pl, g);
+  find_dtype(g);
   product_find_digits(pl, g);
   plan_epilogue(pl, g);
   find_shape(pl->x, g);

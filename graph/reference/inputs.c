@@ -162,6 +162,7 @@ static bool look_at_index(struct follow *f, const struct use *u, int64_t shift) 
 static void look_at_product(struct follow *f, const struct use *u, const struct value *v) {
   switch (u->node->op) {
   case OP_MM:
+  case OP_TILE_FAST_MM:
   case OP_BMM:
   case OP_MATMUL: want_small(f, size_at(f, v, u->parameter == 0 || v->rank < 2 ? -1 : -2)); break;
   case OP_ADDMM:
