@@ -134,11 +134,12 @@ static bool is_oversized(const struct product_block *c, const struct product_sha
   return (c->m > 16 && c->m / 2 >= s->m) || (c->n > 16 && c->n / 2 >= s->n);
 }
 
-// A second accumulator, sums between scales, or an epilogue with loads, needs registers that the largest blocks do not
+// A second accumulator, sums that are promoted or scaled, or an epilogue with loads, needs registers that the largest blocks do not
 // leave.
 static bool is_too_much(const struct product_block *c, const struct product_shape *s) {
   unsigned per_thread = (unsigned)c->m * c->n / (c->warps * 32u);
-  unsigned sums = s->is_scaled_in_blocks ? 2 * s->products : s->products;
+  bool has_partial_sums = s->is_scaled_in_blocks || s->is_promoted;
+  unsigned sums = has_partial_sums ? 2 * s->products : s->products;
   return per_thread * sums > 128;
 }
 
