@@ -6,9 +6,26 @@ bool product_divides(const struct expr *axis, unsigned block) {
   return expr_is_multiple(axis_extent(axis), block);
 }
 
+static const char *row_blocks(struct product_writer *w) {
+  return product_has_groups_of_rows(w) ? "row_blocks"
+                                       : arena_printf(w->e->arena, "tl.cdiv(%s, BLOCK_M)",
+                                                      emit_extent(w->e, axis_extent(w->g->m)));
+}
+
+// m_first, and with groups of rows what the block has of its group.
+static void write_first_row(struct product_writer *w, const char *block, const char *open,
+                            const char *close) {
+  if (product_has_groups_of_rows(w)) {
+    emit_line(w->e, w->level, "block = %s%s%s", open, block, close);
+    product_write_group_of_rows(w);
+  } else {
+    emit_line(w->e, w->level, "m_first = %s%s * BLOCK_M%s", open, block, close);
+  }
+}
+
 void product_write_block(struct product_writer *w, const char *pid) {
   struct emitter *e = w->e;
-  const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
+  const char *n = emit_extent(e, axis_extent(w->g->n));
   // Sizes may have 64 bits; offsets of descriptors have 32.
   const char *open = "", *close = "";
   if (w->g->plan.resident &&
@@ -21,13 +38,11 @@ void product_write_block(struct product_writer *w, const char *pid) {
     emit_line(e, w->level, "# blocks, then one to the right.");
     emit_line(e, w->level, "width = GROUP_M * tl.cdiv(%s, BLOCK_N)", n);
     emit_line(e, w->level, "first = %s // width * GROUP_M", pid);
-    emit_line(e, w->level, "height = min(tl.cdiv(%s, BLOCK_M) - first, GROUP_M)", m);
-    emit_line(e, w->level, "m_first = %s(first + %s %% width %% height) * BLOCK_M%s", open, pid,
-              close);
+    emit_line(e, w->level, "height = min(%s - first, GROUP_M)", row_blocks(w));
+    write_first_row(w, arena_printf(e->arena, "(first + %s %% width %% height)", pid), open, close);
     emit_line(e, w->level, "n_first = %s%s %% width // height * BLOCK_N%s", open, pid, close);
   } else {
-    emit_line(e, w->level, "m_first = %s%s // tl.cdiv(%s, BLOCK_N) * BLOCK_M%s", open, pid, n,
-              close);
+    write_first_row(w, arena_printf(e->arena, "%s // tl.cdiv(%s, BLOCK_N)", pid, n), open, close);
     emit_line(e, w->level, "n_first = %s%s %% tl.cdiv(%s, BLOCK_N) * BLOCK_N%s", open, pid, n,
               close);
   }
@@ -37,11 +52,12 @@ void product_write_block(struct product_writer *w, const char *pid) {
 static void write_axis(struct product_writer *w, const struct expr *axis, const char *name,
                        const char *block, const char *shape, bool is_whole) {
   struct emitter *e = w->e;
+  bool ends_with_group = axis == w->g->m && product_has_groups_of_rows(w);
   emit_line(e, w->level, "%s = (%s_first + tl.arange(0, %s))%s%s", name, name, block,
             emit_axis_is_wide(axis) ? ".to(tl.int64)" : "", shape);
+  const char *end = ends_with_group ? "m_end" : emit_extent(e, axis_extent(axis));
   const char *mask =
-      is_whole ? NULL
-               : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, axis_extent(axis)));
+      is_whole && !ends_with_group ? NULL : arena_printf(e->arena, "(%s < %s)", name, end);
   emit_axis(e, axis, name, mask, w->level);
 }
 
@@ -49,10 +65,12 @@ void product_write_result_axes(struct product_writer *w) {
   write_axis(w, w->g->m, "m", "BLOCK_M", "[:, None]", product_divides(w->g->m, w->k->block_m));
   write_axis(w, w->g->n, "n", "BLOCK_N", "[None, :]", product_divides(w->g->n, w->k->block_n));
   if (w->g->every) {
-    w->m_first = emit_axis_alias(w->e, w->g->m, "m_first");
     w->n_first = emit_axis_alias(w->e, w->g->n, "n_first");
-    emit_axis(w->e, w->m_first, "m_first", NULL, w->level);
     emit_axis(w->e, w->n_first, "n_first", NULL, w->level);
+  }
+  if (w->g->every && !product_has_groups_of_rows(w)) {
+    w->m_first = emit_axis_alias(w->e, w->g->m, "m_first");
+    emit_axis(w->e, w->m_first, "m_first", NULL, w->level);
   }
 }
 

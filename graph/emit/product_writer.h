@@ -18,6 +18,15 @@ struct product_writer {
 
 // Does the block divide the extent? Then it needs no mask.
 bool product_divides(const struct expr *axis, unsigned block);
+// ---- groups (graph/emit/product_groups.c) ----
+bool product_has_groups_of_rows(const struct product_writer *w);
+// row_blocks, before any block.
+void product_write_row_blocks(struct product_writer *w);
+// Of the block of rows with number `block`: m_first and m_end, k_end, and the group.
+void product_write_group_of_rows(struct product_writer *w);
+// k_begin and k_end of the batch's group of inner indices.
+void product_write_group_of_inner(struct product_writer *w);
+
 // m_first and n_first, of the block with number `pid`.
 void product_write_block(struct product_writer *w, const char *pid);
 // m and n, the rows and columns of the block.

@@ -106,6 +106,17 @@ struct attention {
   const struct expr *lse_offset;  // over batch, query
 };
 
+// The groups of a grouped product: of its rows (m), or of its inner indices (k). Group g is from
+// the end of group g - 1, 0 for the first, to its own end. Results in rows behind the last group
+// are 0.
+struct groups {
+  bool of_rows;             // each has a matrix b of its own; else a result: the batch
+  const struct expr *group; // an axis beside those of the stage, of `end` and, of rows, of b
+  const struct scalar *end; // i64, over `group`
+};
+// Have they the same groups? NULL: none.
+bool groups_are_same(const struct groups *a, const struct groups *b);
+
 // A node that is no loop nest: it reads whole operands and writes whole results, in row-major
 // order.
 struct call {
@@ -128,6 +139,7 @@ struct stage {
   enum dtype dtype;               // accumulation dtype
   bool accumulates;               // scatter: atomic add
   const struct scalar *predicate; // scatter: only where it holds; NULL: everywhere
+  const struct groups *groups; // products; NULL: none
   struct attention *attention;
   struct call *call;
   struct buffer *out;        // of a call: the first result

@@ -216,7 +216,7 @@ static bool as_product(struct builder *b, const struct node *n, struct deferred 
   split_side(b, c, c->k, c->k_count, axes[3]);
   operands(b, c, &x, &y);
   result_coordinates(b, c, at);
-  return loops_store_product(b, n, z, axes, x, y, at);
+  return loops_store_product(b, n, z, axes, NULL, x, y, at);
 }
 
 static bool as_sum(struct builder *b, const struct node *n, struct deferred *z,

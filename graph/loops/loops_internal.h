@@ -195,6 +195,7 @@ bool loops_lower_scatter(struct builder *b, const struct node *n);
 bool loops_lower_reduction(struct builder *b, const struct node *n);
 bool loops_lower_scan(struct builder *b, const struct node *n);
 bool loops_lower_product(struct builder *b, const struct node *n);
+bool loops_lower_grouped(struct builder *b, const struct node *n);
 bool loops_lower_convolution(struct builder *b, const struct node *n);
 bool loops_lower_attention(struct builder *b, const struct node *n);
 bool loops_lower_call(struct builder *b, const struct node *n);
@@ -229,9 +230,9 @@ const struct scalar *loops_product_operand(struct builder *b, const struct node 
                                            const struct value *of, const struct scalar *v,
                                            const struct expr *batch, const struct expr *row,
                                            const struct expr *column, bool only_load);
-// axes: batch, m, n, k; `at`: the coordinates in the result.
+// axes: batch, m, n, k; groups: NULL for none; `at`: the coordinates in the result.
 bool loops_store_product(struct builder *b, const struct node *n, struct deferred *z,
-                         const struct expr *const axes[4], const struct scalar *x,
-                         const struct scalar *y, coordinates at);
+                         const struct expr *const axes[4], const struct groups *groups,
+                         const struct scalar *x, const struct scalar *y, coordinates at);
 
 #endif

@@ -37,6 +37,10 @@ static void note_product(struct uses *u, const struct node *n, const struct valu
   u->product_rows = rows > u->product_rows ? rows : u->product_rows;
 }
 
+static bool is_matrix_product(enum operator_id op) {
+  return op == OP_MM || op == OP_BMM || op == OP_TILE_FAST_MM || op == OP_TILE_GROUPED_MM;
+}
+
 static void use(struct builder *b, const struct node *n, const struct value *v) {
   struct uses *u = &b->uses[v->id];
   if (loops_is_view(n->op)) {
@@ -76,7 +80,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
   u->count++;
   u->meets_itself |= compares_with_itself(n);
   u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
-  if (n->op == OP_MM || n->op == OP_BMM || n->op == OP_TILE_FAST_MM)
+  if (is_matrix_product(n->op))
     note_product(u, n, v);
   double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
                       ? hint_numel(b, v)

@@ -134,8 +134,8 @@ static bool is_oversized(const struct product_block *c, const struct product_sha
   return (c->m > 16 && c->m / 2 >= s->m) || (c->n > 16 && c->n / 2 >= s->n);
 }
 
-// A second accumulator, sums that are promoted or scaled, or an epilogue with loads, needs registers that the largest blocks do not
-// leave.
+// A second accumulator, sums that are promoted or scaled, or an epilogue with loads, needs
+// registers that the largest blocks do not leave.
 static bool is_too_much(const struct product_block *c, const struct product_shape *s) {
   unsigned per_thread = (unsigned)c->m * c->n / (c->warps * 32u);
   bool has_partial_sums = s->is_scaled_in_blocks || s->is_promoted;
@@ -244,7 +244,9 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
       .split_k = x.split,
       .num_warps = best->warps,
       .num_stages = best->stages,
-      .num_ctas = x.has_descriptors ? product_ctas(best, s, x.split, plan_multiprocessors(o)) : 1,
+      .num_ctas = x.has_descriptors && !s->has_groups
+                      ? product_ctas(best, s, x.split, plan_multiprocessors(o))
+                      : 1,
       .resident = !x.has_descriptors ? 0
                   : x.split > 1      ? product_beside(best)
                                      : best->side_by_side,
@@ -259,7 +261,8 @@ const char *product_space(struct arena *a, const struct expr *const extents[3],
   unsigned k = 512 / dtype_bits(s->dtype);   // 32 half-precision elements
   unsigned most = plan_is_cpu(o) ? 32 : 256; // on the CPU, one instruction per element
   struct strbuf out = {.arena = a};
-  bool splits = p->split_k > 1, is_fixed = (splits && p->resident) || // memory for parts of this size
+  bool splits = p->split_k > 1,
+       is_fixed = (splits && p->resident) || // memory for parts of this size
                   s->is_scaled_in_blocks;    // a scale for rows or columns of this size
   // There are counters for as many blocks as the planned ones.
   space_put_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16,

@@ -47,6 +47,28 @@ static bool is_quantised(const struct product *g) {
   return all;
 }
 
+const struct expr *product_row_blocks(struct exprs *x, const struct product *g,
+                                      const struct expr *block_m) {
+  const struct expr *rows = axis_extent(g->m);
+  if (!g->groups || !g->groups->of_rows)
+    return expr_cdiv(x, rows, block_m);
+  return expr_addi(x, expr_add(x, expr_floordiv(x, rows, block_m), axis_extent(g->groups->group)),
+                   1);
+}
+
+// A group of likely size.
+static void share_among_groups(struct product *g) {
+  struct product_shape *s = &g->shape;
+  int64_t groups = expr_likely(axis_extent(g->groups->group));
+  int64_t *of = g->groups->of_rows ? &s->m : &s->k;
+  groups = groups < 1 ? 1 : groups;
+  *of = (*of + groups - 1) / groups;
+  if (g->groups->of_rows)
+    s->batch = groups;
+  s->may_split = s->may_split_blocks = false;
+  s->has_groups = true;
+}
+
 static void find_shape(struct exprs *x, struct product *g) {
   struct product_shape *s = &g->shape;
   s->batch = expr_likely(axis_extent(g->batch));
@@ -62,6 +84,8 @@ static void find_shape(struct exprs *x, struct product *g) {
   s->most_k = g->group ? g->group : g->every;
   s->may_split = !g->folds_batch;
   s->may_split_blocks = g->count == 1;
+  if (g->groups)
+    share_among_groups(g);
   for (size_t i = 0; i < g->r->stages.len; i++)
     if (g->r->stages.at[i]->kind == STAGE_MAP)
       scalar_loads(g->r->stages.at[i]->body, count_tile, g);
@@ -69,8 +93,9 @@ static void find_shape(struct exprs *x, struct product *g) {
 
 static struct product_tile operand_tile(struct planner *pl, struct product *g,
                                         const struct scalar *v, const struct expr *axis) {
-  return product_tile_of_operand(pl, batch_value(pl->s, pl->x, g->batch, v), g->dtype, g->batch,
-                                 axis, g->k);
+  bool has_matrices = g->groups && g->groups->of_rows && axis == g->n;
+  return product_tile_of_operand(pl, batch_value(pl->s, pl->x, g->batch, v), g->dtype,
+                                 has_matrices ? g->groups->group : g->batch, axis, g->k);
 }
 
 // A load that needs no condition.
@@ -95,8 +120,8 @@ static bool straddles(const struct product_tile *t, enum dtype dtype) {
 
 // The descriptors of a map exist before the kernel runs: their sizes are not 0.
 static void find_tiles(struct planner *pl, struct product *g) {
-  bool all =
-      axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1 && g->k == g->whole_k;
+  bool all = axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1 &&
+             g->k == g->whole_k && (!g->groups || g->groups->of_rows);
   for (unsigned i = 0; i < g->count; i++) {
     g->a[i] = operand_tile(pl, g, g->left[i], g->m);
     g->b[i] = operand_tile(pl, g, g->right[i], g->n);
@@ -113,7 +138,9 @@ static void find_tiles(struct planner *pl, struct product *g) {
   for (size_t i = 0; i < g->epilogue.writes.len && all; i++)
     find_residual(pl, g, g->epilogue.writes.at[i].body);
   for (size_t i = 0; i < g->epilogue.writes.len; i++)
-    g->stores[i] = product_tile_of_store(pl, &g->epilogue.writes.at[i], g->batch, g->m, g->n);
+    // A block of a group ends with it; tensor maps do not scatter.
+    if (!g->groups && g->epilogue.writes.at[i].stage->kind != STAGE_SCATTER)
+      g->stores[i] = product_tile_of_store(pl, &g->epilogue.writes.at[i], g->batch, g->m, g->n);
 }
 
 static bool take_stages(struct product *g) {
@@ -133,6 +160,7 @@ static bool take_stages(struct product *g) {
   g->n = s->axes[2];
   g->k = s->axes[3];
   g->sum = s->dtype;
+  g->groups = s->groups;
   g->is_batched = !expr_is(axis_extent(g->batch), 1);
   g->folds_batch = axis_extent(g->batch)->hi > PLAN_MAX_GRID;
   return true;
@@ -181,8 +209,7 @@ static void create_parts(struct planner *pl, struct product *g) {
 static const struct expr *blocks_of(struct planner *pl, const struct product *g,
                                     const struct expr *block_m, const struct expr *block_n) {
   struct exprs *x = pl->x;
-  return expr_mul(x, expr_cdiv(x, axis_extent(g->m), block_m),
-                  expr_cdiv(x, axis_extent(g->n), block_n));
+  return expr_mul(x, product_row_blocks(x, g, block_m), expr_cdiv(x, axis_extent(g->n), block_n));
 }
 
 // At most this many blocks are left over.
@@ -225,6 +252,8 @@ static void note_products_given(struct planner *pl, struct access_walk *w,
 static void note_accesses(struct planner *pl, struct kernel_plan *k) {
   const struct product *g = k->product->product;
   struct access_walk w = {.arena = pl->arena, .k = k};
+  if (g->groups)
+    access_any(&w, g->groups->end);
   for (unsigned i = 0; i < g->count && k->product->step != PRODUCT_SUM; i++) {
     access_any(&w, g->left[i]);
     access_any(&w, g->right[i]);

@@ -17,6 +17,7 @@ struct product_shape {
   bool is_promoted;         // sums of 8-bit floats are promoted
   bool is_scaled_in_blocks; // a sum of its own for each block of k
   bool may_split;        // k, over programs
+  bool has_groups;       // sizes are those of a group
   bool may_split_blocks; // k of some blocks of a persistent kernel
   bool has_rows_of_k;    // k is the contiguous dimension of all operands with descriptors
   bool has_tiles;        // all operands are matrices that tensor descriptors describe
@@ -51,6 +52,7 @@ struct product {
   // the digits of k (graph/plan/product_digits.c). group 0: k has none; pack 1: whole_k is k.
   const struct expr *whole_k, *high, *low;
   unsigned pack, group;
+  const struct groups *groups;  // NULL: none
   bool is_batched, folds_batch; // folded: one grid index covers batches and blocks
   bool rounds;                  // rounds results to their dtype before the epilogue
   enum dtype dtype, sum;        // of the operands, of the sums
@@ -83,6 +85,10 @@ struct product_kernel {
   unsigned block_m, block_n, group_m;
 };
 
+// Blocks of rows. Where rows have groups, blocks begin with each group: so many that group g has
+// those from its begin // block_m + g on, and rows behind the last group one more.
+const struct expr *product_row_blocks(struct exprs *x, const struct product *g,
+                                      const struct expr *block_m);
 void product_take_scales(struct planner *pl, struct product *g);
 // Is v equal for each `every` elements of the axis?
 bool product_is_equal_in_blocks(struct exprs *x, struct scalars *s, const struct scalar *v,
