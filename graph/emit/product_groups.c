@@ -7,16 +7,16 @@
 //   ...
 //   group = 0                                     the groups whose blocks are all before this one
 //   for i in tl.static_range(4):
-//       probe = group + ((8 >> i) - 1)
-//       v0 = tl.load(in2 + min(probe, 7))
-//       group = tl.where((probe < 8) & (v0 // BLOCK_M + probe < block), probe + 1, group)
+//       middle = group + ((8 >> i) - 1)
+//       v0 = tl.load(in2 + min(middle, 7))
+//       group = tl.where((middle < 8) & (v0 // BLOCK_M + middle < block), middle + 1, group)
 //
 // Blocks behind the last group have zeros; some blocks have no rows.
 #include "graph/emit/product_writer.h"
 
 #include <inttypes.h>
 
-enum { MOST_PROBES = 16 };
+enum { MOST_STEPS = 16 };
 
 bool product_has_groups_of_rows(const struct product_writer *w) {
   return w->g->groups && w->g->groups->of_rows;
@@ -43,23 +43,23 @@ static const char *end_of(struct product_writer *w, const char *name, unsigned l
 }
 
 // One more than the binary logarithm of the largest number of groups.
-static unsigned probes_of(const struct expr *groups) {
+static unsigned steps_of(const struct expr *groups) {
   unsigned n = 1;
-  while (n < MOST_PROBES && (INT64_C(1) << n) <= groups->hi)
+  while (n < MOST_STEPS && (INT64_C(1) << n) <= groups->hi)
     n++;
   return n;
 }
 
 static void search_group(struct product_writer *w, const char *count) {
   struct emitter *e = w->e;
-  unsigned probes = probes_of(axis_extent(w->g->groups->group));
+  unsigned steps = steps_of(axis_extent(w->g->groups->group));
   emit_line(e, w->level, "group = 0");
-  emit_open(e, arena_printf(e->arena, "for i in tl.static_range(%u):", probes));
-  emit_line(e, w->level + 1, "probe = group + ((%u >> i) - 1)", 1u << (probes - 1));
-  emit_line(e, w->level + 1, "clipped = min(probe, %s - 1)", count);
+  emit_open(e, arena_printf(e->arena, "for i in tl.static_range(%u):", steps));
+  emit_line(e, w->level + 1, "middle = group + ((%u >> i) - 1)", 1u << (steps - 1));
+  emit_line(e, w->level + 1, "clipped = min(middle, %s - 1)", count);
   const char *end = end_of(w, "clipped", w->level + 1);
   emit_line(e, w->level + 1,
-            "group = tl.where((probe < %s) & (%s // BLOCK_M + probe < block), probe + 1, group)",
+            "group = tl.where((middle < %s) & (%s // BLOCK_M + middle < block), middle + 1, group)",
             count, end);
   emit_close(e);
 }
