@@ -97,7 +97,8 @@ void product_write_sums(struct product_writer *w) {
 // At the first row or column of the block where the scale is equal for all of them.
 static const struct scalar *scale_at(struct product_writer *w, unsigned i, const struct expr *k) {
   const struct product *g = w->g;
-  const struct expr *from[3] = {g->k, g->m, g->n}, *to[3] = {k, g->m, g->n};
+  const struct expr *from[3] = {g->whole_k, g->m, g->n};
+  const struct expr *to[3] = {expr_muli(w->x, k, g->pack), g->m, g->n};
   const struct scalar *v = g->scales[i];
   if (w->m_first && product_is_equal_in_blocks(w->x, w->s, v, g->m, g->plan.block_m))
     to[1] = w->m_first;

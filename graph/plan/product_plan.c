@@ -81,7 +81,7 @@ static void find_shape(struct exprs *x, struct product *g) {
     s->is_gathered = s->is_gathered || !operand_is_plain(x, g->left[i], g->m, g->whole_k) ||
                      !operand_is_plain(x, g->right[i], g->n, g->whole_k);
   s->is_quantised = s->is_gathered && is_quantised(g);
-  s->most_k = g->group ? g->group : g->every;
+  s->most_k = g->group ? g->group : g->every / g->pack;
   s->may_split = !g->folds_batch;
   s->may_split_blocks = g->count == 1;
   if (g->groups)
