@@ -21,7 +21,7 @@
   } while (0)
 
 /* IEEE half precision, round to nearest even; inputs here are small and normal or zero. */
-static uint16_t half_of(float f) {
+static inline uint16_t half_of(float f) {
   uint32_t u;
   memcpy(&u, &f, sizeof(u));
   uint32_t sign = (u >> 16) & 0x8000u, magnitude = u & 0x7fffffffu;
@@ -31,7 +31,7 @@ static uint16_t half_of(float f) {
   return (uint16_t)(sign | ((magnitude - 0x38000000u) >> 13));
 }
 
-static double double_of(uint16_t h) {
+static inline double double_of(uint16_t h) {
   int exponent = (h >> 10) & 31, fraction = h & 1023;
   double v = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
              : exponent     ? ldexp(1024 + fraction, exponent - 25)

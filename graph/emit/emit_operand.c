@@ -37,6 +37,14 @@ static const char *loaded_text(struct emitter *e, const struct scalar *v, const 
               : arena_printf(e->arena, "tl.load(%s + (%s))", base, at);
 }
 
+// An integer less a constant, computed in half precision.
+static const char *small_integer_text(struct emitter *e, const struct scalar *v, enum dtype t) {
+  if (v->kind == SCALAR_APPLY)
+    return arena_printf(e->arena, "(%s - %s)", small_integer_text(e, v->in[0], t),
+                        emit_operand(e, v->in[1], PREC_ATOM));
+  return arena_printf(e->arena, "%s.to(%s)", emit_operand(e, v->in[0], PREC_ATOM), emit_type(t));
+}
+
 const char *operand_text(struct emitter *e, const struct scalar *v, enum dtype t,
                          const struct expr *row, const struct expr *column,
                          const struct expr *inside, const char *shape) {
@@ -45,10 +53,12 @@ const char *operand_text(struct emitter *e, const struct scalar *v, enum dtype t
   uint32_t axes = emit_index_axes(e, row) | emit_index_axes(e, column);
   if (load && load->dtype == t)
     return loaded_text(e, v, load, axes, within);
-  const char *text = emit_operand(e, v, PREC_ATOM), *mask = emit_mask(e, within);
+  bool is_small = dtype_bits(t) == 16 && operand_is_small_integer(v);
+  const char *text = is_small ? small_integer_text(e, v, t) : emit_operand(e, v, PREC_ATOM);
+  const char *mask = emit_mask(e, within);
   if (mask)
     text = arena_printf(e->arena, "tl.where(%s, %s, 0)", mask, text);
   if (axes & ~emit_axes_of(e, v))
     text = arena_printf(e->arena, "tl.broadcast_to(%s, %s)", text, shape);
-  return v->dtype == t ? text : arena_printf(e->arena, "%s.to(%s)", text, emit_type(t));
+  return v->dtype == t || is_small ? text : arena_printf(e->arena, "%s.to(%s)", text, emit_type(t));
 }

@@ -20,6 +20,8 @@ static bool splits_blocks(struct product_writer *w) {
 }
 
 static const char *loop_header(struct product_writer *w) {
+  if (w->g->groups)
+    return "for k0 in range(0, k_end, BLOCK_K):";
   if (splits_blocks(w))
     return "for k0 in range(k_first, k_end, BLOCK_K):";
   return arena_printf(w->e->arena,
@@ -87,6 +89,7 @@ static void emit_tile_loop(struct product_writer *w) {
   struct emitter *e = w->e;
   product_write_sums(w);
   emit_open(e, loop_header(w));
+  product_write_scales(w);
   for (unsigned i = 0; i < g->count; i++) {
     unsigned a = first_with(g->a, i), b = first_with(g->b, i);
     if (a == i)
@@ -144,7 +147,7 @@ static void emit_tile_stores(struct product_writer *w) {
     if (w->g->stores[i].buffer)
       emit_tile_store(w->e, w->g, &w->g->stores[i], store_name(w, i), part);
     else
-      emit_store_value(w->e, part->buffer, part->offset, part->body);
+      emit_write(w->e, part);
   }
 }
 
@@ -218,8 +221,12 @@ static void write_parts(struct product_writer *w) {
 static void open_blocks(struct product_writer *w) {
   struct emitter *e = w->e;
   const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
-  emit_line(e, 0, "%s = tl.cdiv(%s, BLOCK_M) * tl.cdiv(%s, BLOCK_N)",
-            w->g->is_batched ? "tiles" : "blocks", m, n);
+  product_write_row_blocks(w);
+  const char *row_blocks = product_has_groups_of_rows(w)
+                               ? "row_blocks"
+                               : arena_printf(e->arena, "tl.cdiv(%s, BLOCK_M)", m);
+  emit_line(e, 0, "%s = %s * tl.cdiv(%s, BLOCK_N)", w->g->is_batched ? "tiles" : "blocks",
+            row_blocks, n);
   if (w->g->is_batched)
     emit_line(e, 0, "blocks = tiles * %s", emit_extent(e, axis_extent(w->g->batch)));
   if (!splits_blocks(w)) {

@@ -38,14 +38,17 @@ static const struct expr *wrapped(struct product_writer *w, const struct expr *a
                                   const char *name, const char *of, unsigned block) {
   const struct expr *t = emit_axis_alias(w->e, axis, name);
   int64_t extent;
-  if (expr_is_const(axis_extent(axis), &extent) &&
-      2 * extent <= block) { // few rows: not loaded twice
+  if (expr_is_const(axis_extent(axis), &extent) && 2 * extent <= block &&
+      !(axis == w->g->m && product_has_groups_of_rows(w))) { // few rows: not loaded twice
     emit_axis(w->e, t, of, arena_printf(w->e->arena, "(%s < %" PRId64 ")", of, extent), w->level);
     return t;
   }
-  if (!product_divides(axis, block))
+  // A block of a group's rows may end beyond all rows.
+  bool is_inside =
+      product_divides(axis, block) && !(axis == w->g->m && product_has_groups_of_rows(w));
+  if (!is_inside)
     emit_line(w->e, w->level, "%s = %s %% %s", name, of, emit_extent(w->e, axis_extent(axis)));
-  emit_axis(w->e, t, product_divides(axis, block) ? of : name, NULL, w->level);
+  emit_axis(w->e, t, is_inside ? of : name, NULL, w->level);
   return t;
 }
 
@@ -61,10 +64,11 @@ static const struct expr *inner_axis(struct product_writer *w, const char *name,
   }
   const struct expr *t = emit_axis_alias(e, g->k, name);
   emit_line(e, 1, "%s = k0 + tl.arange(0, BLOCK_K)%s", name, shape);
-  const char *mask =
-      product_divides(w->g->k, w->g->plan.block_k)
-          ? NULL
-          : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, axis_extent(w->g->k)));
+  bool ends_with_group = g->groups && !g->groups->of_rows;
+  const char *end = ends_with_group ? "k_end" : emit_extent(e, axis_extent(w->g->k));
+  const char *mask = product_divides(w->g->k, w->g->plan.block_k) && !ends_with_group
+                         ? NULL
+                         : arena_printf(e->arena, "(%s < %s)", name, end);
   emit_axis(e, t, name, mask, 1);
   return t;
 }
@@ -85,6 +89,9 @@ static const struct expr *whole_axis(struct product_writer *w) {
 static const char *loop_header(struct product_writer *w) {
   struct emitter *e = w->e;
   const char *end = emit_extent(e, axis_extent(w->g->k));
+  if (w->g->groups)
+    return w->g->groups->of_rows ? "for k0 in range(0, k_end, BLOCK_K):"
+                                 : "for k0 in range(k_begin, k_end, BLOCK_K):";
   if (w->g->plan.split_k == 1)
     return arena_printf(e->arena, "for k0 in range(0, %s, BLOCK_K):", end);
   // Each part of k is a number of whole blocks.
@@ -113,8 +120,7 @@ static const struct scalar *right_operand(struct product_writer *w, unsigned i,
                                           const struct inner *in, unsigned digit) {
   const struct expr *from[2] = {w->g->n, w->g->whole_k};
   const struct expr *to[2] = {in->column, product_inner(w->x, w->g, in->kb, digit)};
-  return batch_value(w->s, w->x, w->g->batch,
-                     scalar_substitute(w->s, w->g->stages[i]->b, 2, from, to));
+  return batch_value(w->s, w->x, w->g->batch, scalar_substitute(w->s, w->g->right[i], 2, from, to));
 }
 
 static const char *right_text(struct product_writer *w, const struct scalar *b,
@@ -159,8 +165,7 @@ static const struct scalar *left_operand(struct product_writer *w, unsigned i,
   const struct expr *from[2] = {w->g->m, w->g->whole_k}, *to[2] = {in->row, in->ka};
   if (!has_whole_rows(w->g))
     to[1] = product_inner(w->x, w->g, in->ka, 0);
-  return batch_value(w->s, w->x, w->g->batch,
-                     scalar_substitute(w->s, w->g->stages[i]->a, 2, from, to));
+  return batch_value(w->s, w->x, w->g->batch, scalar_substitute(w->s, w->g->left[i], 2, from, to));
 }
 
 static void put_products(struct product_writer *w, const struct inner *in) {
@@ -200,6 +205,7 @@ static void emit_loop(struct product_writer *w) {
   }
   in.ka = has_whole_rows(w->g) ? whole_axis(w) : inner_axis(w, "ka", "[None, :]");
   in.kb = inner_axis(w, "kb", "[:, None]");
+  product_write_scales(w);
   put_products(w, &in);
   emit_close(e);
 }
@@ -239,8 +245,11 @@ void emit_product_kernel(struct emitter *e, const struct product_kernel *k) {
     emit_line(e, 0, "part = tl.program_id(2)");
     emit_axis(e, w->g->part, "part", NULL, 0);
   }
+  product_write_row_blocks(w);
   product_write_block(w, "pid");
   product_write_result_axes(w);
+  if (w->g->groups && !w->g->groups->of_rows)
+    product_write_group_of_inner(w);
   if (k->step == PRODUCT_SUM)
     put_sum_of_parts(w);
   else

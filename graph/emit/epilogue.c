@@ -16,19 +16,29 @@ void emit_given_result(struct emitter *e, const struct scalar *load, enum dtype 
   emit_given(e, full, name, axes, level);
 }
 
+void emit_count_write(struct emitter *e, const struct write_part *w) {
+  emit_count(e, w->body);
+  if (w->stage->kind == STAGE_SCATTER && w->stage->predicate)
+    emit_count(e, w->stage->predicate);
+}
+
+void emit_write(struct emitter *e, const struct write_part *w) {
+  bool scatters = w->stage->kind == STAGE_SCATTER;
+  emit_scatter_store(e, w->buffer, w->offset, w->body, scatters ? w->stage->predicate : NULL,
+                     scatters && w->stage->accumulates);
+}
+
 void emit_count_epilogue(struct emitter *e, const struct region_parts *parts) {
   for (size_t i = 0; i < parts->writes.len; i++) {
     emit_writes(e, parts->writes.at[i].buffer);
-    emit_count(e, parts->writes.at[i].body);
+    emit_count_write(e, &parts->writes.at[i]);
   }
 }
 
 void emit_epilogue(struct emitter *e, const struct region_parts *parts) {
   emit_count_epilogue(e, parts);
-  for (size_t i = 0; i < parts->writes.len; i++) {
-    const struct write_part *w = &parts->writes.at[i];
-    emit_store_value(e, w->buffer, w->offset, w->body);
-  }
+  for (size_t i = 0; i < parts->writes.len; i++)
+    emit_write(e, &parts->writes.at[i]);
 }
 
 void emit_store_name(struct emitter *e, struct buffer *b, const struct expr *offset,

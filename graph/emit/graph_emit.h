@@ -147,6 +147,9 @@ const char *emit_type(enum dtype t); // "tl.float32"
 // back to `sum`.
 void emit_given_result(struct emitter *e, const struct scalar *load, enum dtype sum, bool rounds,
                        const char *name, uint32_t axes, unsigned level);
+// A store of a region, or its atomic add, and the uses of what it stores.
+void emit_count_write(struct emitter *e, const struct write_part *w);
+void emit_write(struct emitter *e, const struct write_part *w);
 // Counts the uses of the values that the region stores, before any is printed.
 void emit_count_epilogue(struct emitter *e, const struct region_parts *parts);
 // The stores of a region, with their values.

@@ -146,18 +146,10 @@ void emit_map_kernel(struct emitter *e, const struct map_plan *m) {
   for (size_t i = 0; i < n; i++)
     emit_writes(e, writes[i].buffer);
   put_axes(e, m);
-  for (size_t i = 0; i < n; i++) {
-    const struct stage *s = writes[i].stage;
-    emit_count(e, writes[i].body);
-    if (s->kind == STAGE_SCATTER && s->predicate)
-      emit_count(e, s->predicate);
-  }
+  for (size_t i = 0; i < n; i++)
+    emit_count_write(e, &writes[i]);
   for (size_t i = 0; i < n && m->loads_first; i++)
     emit_name(e, writes[i].body);
-  for (size_t i = 0; i < n; i++) {
-    const struct write_part *w = &writes[i];
-    bool scatters = w->stage->kind == STAGE_SCATTER;
-    emit_scatter_store(e, w->buffer, w->offset, w->body, scatters ? w->stage->predicate : NULL,
-                       scatters && w->stage->accumulates);
-  }
+  for (size_t i = 0; i < n; i++)
+    emit_write(e, &writes[i]);
 }

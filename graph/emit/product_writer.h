@@ -13,10 +13,20 @@ struct product_writer {
   struct scalars *s;
   struct emitter *e;
   unsigned level; // the scope of a block: 1 in a persistent kernel
+  const struct expr *m_first, *n_first; // the block's, as axes; NULL: not needed
 };
 
 // Does the block divide the extent? Then it needs no mask.
 bool product_divides(const struct expr *axis, unsigned block);
+// ---- groups (graph/emit/product_groups.c) ----
+bool product_has_groups_of_rows(const struct product_writer *w);
+// row_blocks, before any block.
+void product_write_row_blocks(struct product_writer *w);
+// Of the block of rows with number `block`: m_first and m_end, k_end, and the group.
+void product_write_group_of_rows(struct product_writer *w);
+// k_begin and k_end of the batch's group of inner indices.
+void product_write_group_of_inner(struct product_writer *w);
+
 // m_first and n_first, of the block with number `pid`.
 void product_write_block(struct product_writer *w, const char *pid);
 // m and n, the rows and columns of the block.
@@ -27,6 +37,8 @@ const char *product_sum_name(struct product_writer *w, unsigned i);
 const char *product_numbered(struct product_writer *w, const char *name, unsigned i);
 void product_write_sums(struct product_writer *w); // zeros
 void product_write_dot(struct product_writer *w, unsigned i, const char *a, const char *b);
+// In the loop over k0, before its loads: the scales of the block of k.
+void product_write_scales(struct product_writer *w);
 // The epilogue refers to a product by a load of its buffer: from here on it is the accumulator.
 void product_give_sum(struct product_writer *w, unsigned i);
 void product_emit_sizes(struct product_writer *w); // parameters of the grid

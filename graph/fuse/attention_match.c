@@ -148,7 +148,7 @@ static void note_product(void *user, const struct scalar *load) {
   struct match *m = p->m;
   struct stage *s = load->buffer ? m->writer[load->buffer->id] : NULL;
   const struct expr *at[GRAPH_MAX_RANK];
-  if (!s || s->kind != STAGE_PRODUCT ||
+  if (!s || s->kind != STAGE_PRODUCT || s->groups ||
       !offset_solve(m->f, s->offset, s->rank, s->axes, load->index, at))
     return;
   bool one_key = expr_is(axis_extent(m->j), 1), one_query = expr_is(axis_extent(m->m), 1);
@@ -314,7 +314,7 @@ void attention_match(struct fuser *f) {
   find_writers(&m);
   for (size_t i = 0; i < f->l->stages.len; i++) {
     struct stage *s = f->l->stages.at[i];
-    if (s->kind == STAGE_PRODUCT && match_product(&m, s))
+    if (s->kind == STAGE_PRODUCT && !s->groups && match_product(&m, s))
       replace(&m);
   }
 }

@@ -10,7 +10,9 @@ const struct expr *access_bytes(struct fuser *f, const struct group *g, const st
     if (offset_has_axis(f, a->offset, g->loop_dims.at[i].axis))
       count = expr_mul(f->x, count, axis_extent(g->loop_dims.at[i].axis));
   const struct stage *s = g->members.at[0]->stage;
-  if (s->attention || s->call) // keys are no loop dimensions
+  // Keys and groups of rows are no loop dimensions.
+  if (s->attention || s->call ||
+      (a->member->stage->groups && offset_has_axis(f, a->offset, a->member->stage->groups->group)))
     count = a->buffer->numel;
   count = expr_min(f->x, count, a->buffer->numel);
   return expr_muli(f->x, count, dtype_bytes(a->buffer->dtype));
@@ -53,6 +55,8 @@ static const struct expr *stage_flops(struct fuser *f, const struct stage *s) {
   const struct expr *n = elements(f, s);
   if (s->kind == STAGE_CALL)
     return expr_const(f->x, 0);
+  if (s->kind == STAGE_PRODUCT && s->groups && !s->groups->of_rows) // the batch has parts of k
+    n = expr_floordiv(f->x, n, expr_max(f->x, axis_extent(s->axes[0]), expr_const(f->x, 1)));
   if (s->kind == STAGE_PRODUCT)
     return expr_muli(f->x, n, 2);
   if (s->kind == STAGE_ATTENTION) {

@@ -33,7 +33,9 @@ static bool can_pass(const struct stage *from, enum nesting_level made, const st
                      enum nesting_level used) {
   if (from->kind == STAGE_SCATTER || from->out->role == BUFFER_INPUT)
     return false;
-  if (from->kind == STAGE_PRODUCT || from->kind == STAGE_ATTENTION || from->kind == STAGE_SCAN)
+  if (from->kind == STAGE_PRODUCT)
+    return to->kind == STAGE_MAP || to->kind == STAGE_SCATTER;
+  if (from->kind == STAGE_ATTENTION || from->kind == STAGE_SCAN)
     return to->kind == STAGE_MAP;
   if (to->kind == STAGE_PRODUCT || to->kind == STAGE_ATTENTION)
     return false;

@@ -110,11 +110,11 @@ static unsigned count_products(const struct group *g) {
   return n;
 }
 
-static enum dtype product_dtype(const struct group *g) {
-  for (size_t i = 0; i < g->members.len; i++)
-    if (g->members.at[i]->stage->kind == STAGE_PRODUCT)
-      return g->members.at[i]->stage->dtype;
-  return DTYPE_NONE;
+static const struct stage *first_product(const struct group *g) {
+  size_t i = 0;
+  while (g->members.at[i]->stage->kind != STAGE_PRODUCT)
+    i++;
+  return g->members.at[i]->stage;
 }
 
 // Is the access an operand of a product that depends on its rows, or its columns?
@@ -156,7 +156,11 @@ static bool nest_product(struct fuser *f, struct join *j, const struct relation 
       return false;
   }
   j->reason = "products of integers and of floats";
-  if (product_dtype(g->g) != product_dtype(h->g))
+  const struct stage *p = first_product(g->g), *q = first_product(h->g);
+  if (p->dtype != q->dtype)
+    return false;
+  j->reason = "products of different groups";
+  if (!groups_are_same(p->groups, q->groups))
     return false;
   j->reason = "two products without a common operand";
   if (!share_operand(f, j))
@@ -180,7 +184,7 @@ static const struct expr *all_elements(struct fuser *f, const struct group *g) {
 
 // A cheap test: can their sizes fit at all?
 static bool sizes_fit(struct fuser *f, const struct group *h, const struct group *g) {
-  if (g->kind == REGION_MAP) {
+  if (g->kind == REGION_MAP || g->kind == REGION_SCATTER) {
     const struct expr *n = g->numel[0];
     if (h->kind == REGION_PRODUCT)
       return n == h->numel[0];
@@ -201,6 +205,8 @@ static bool kinds_fit(struct join *j) {
     return false;
   }
   if (g->kind == REGION_MAP && h->kind != REGION_ATTENTION)
+    return true;
+  if (g->kind == REGION_SCATTER && h->kind == REGION_PRODUCT)
     return true;
   if ((is_rows(g->kind) && is_rows(h->kind)) ||
       (g->kind == REGION_PRODUCT && h->kind == REGION_PRODUCT))

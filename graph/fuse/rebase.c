@@ -122,6 +122,15 @@ static const struct scalar *moved_in(struct rebase *w, const struct scalar *v) {
   return v ? scalar_replace(w->s, v, w->loads.len, w->loads.at, w->moved.at) : NULL;
 }
 
+static void move_groups(struct rebase *w, struct stage *s) {
+  if (!s->groups)
+    return;
+  struct groups *moved = arena_new(w->arena, struct groups);
+  *moved = *s->groups;
+  moved->end = moved_in(w, moved->end);
+  s->groups = moved;
+}
+
 static bool writes(const struct region *r, const struct buffer *b) {
   for (size_t i = 0; i < r->stages.len; i++)
     if (r->stages.at[i]->out == b)
@@ -136,6 +145,7 @@ static void rebase(struct rebase *w, struct region *r) {
     note_loads(w, r->stages.at[i]->body);
     note_loads(w, r->stages.at[i]->a);
     note_loads(w, r->stages.at[i]->b);
+    note_loads(w, r->stages.at[i]->groups ? r->stages.at[i]->groups->end : NULL);
   }
   for (size_t i = 0; i < r->reads.len; i++) {
     struct buffer *b = r->reads.at[i];
@@ -151,6 +161,7 @@ static void rebase(struct rebase *w, struct region *r) {
     s->body = moved_in(w, s->body);
     s->a = moved_in(w, s->a);
     s->b = moved_in(w, s->b);
+    move_groups(w, s);
   }
 }
 

@@ -65,6 +65,7 @@ void stage_scalar_exprs(struct fuser *f, const struct stage *s, scalar_expr_fn f
   walk_scalar_expr(&w, s->body);
   walk_scalar_expr(&w, s->a);
   walk_scalar_expr(&w, s->b);
+  walk_scalar_expr(&w, s->groups ? s->groups->end : NULL);
   walk_scalar_expr(&w, s->predicate);
   walk_offset(&w, s->offset);
   if (s->attention) {

@@ -275,26 +275,3 @@ void compose_multinomial(struct build *b, struct node *n) {
       key ? graph_append(b->g, OP_TOPK, (struct arg[]){TENSOR(key), A(1)}, 2, b->at) : NULL;
   n->results[0] = top ? top->results[1] : NULL;
 }
-
-// ---- scaled products ----
-
-// self mat2 scale_a scale_b bias scale_result out_dtype use_fast_accum: 8-bit floats; a scale, or
-// one for each row of self and column of mat2
-void compose_scaled_mm(struct build *b, struct node *n) {
-  struct value *a = node_value(n, 2), *c = node_value(n, 3), *bias = node_value(n, 4);
-  bool plain = (a->rank == 0 || expr_is(a->shape[a->rank - 1], 1)) &&
-               (c->rank == 0 || c->rank == 1 || expr_is(c->shape[0], 1));
-  if (!dtype_is_float(a->dtype) || dtype_bits(a->dtype) != 32 || !plain) {
-    compose_error(b, n, E1008,
-                  "scales of blocks; there are scales of tensors, and of rows and columns");
-    return;
-  }
-  struct value *sum =
-      build_binop(b, OP_MM, build_convert(b, X, DTYPE_F32), build_convert(b, Y, DTYPE_F32));
-  sum = build_mul(b, build_mul(b, sum, a), c);
-  if (bias)
-    sum = build_add(b, sum, build_convert(b, bias, DTYPE_F32));
-  if (!node_is_none(n, 5) && A(6).kind == ARG_DTYPE && dtype_bits(A(6).dtype) == 8)
-    sum = build_mul(b, sum, node_value(n, 5));
-  n->results[0] = build_convert(b, sum, A(6).kind == ARG_DTYPE ? A(6).dtype : X->dtype);
-}

@@ -35,6 +35,20 @@ static bool infer_multiply(struct infer *in, uint32_t batch) {
 bool infer_mm(struct infer *in) { return infer_multiply(in, 0); }
 bool infer_bmm(struct infer *in) { return infer_multiply(in, 1); }
 
+bool infer_grouped_mm(struct infer *in) {
+  const struct value *a = infer_value(in, 0), *b = infer_value(in, 1), *offs = infer_value(in, 2);
+  bool fits = a->rank == 2 && (b->rank == 2 || b->rank == 3) &&
+              infer_same_size(in, a->shape[1], b->shape[b->rank - 2]) && offs->rank == 1 &&
+              (b->rank == 2 || infer_same_size(in, b->shape[0], offs->shape[0]));
+  if (!fits)
+    return do_not_multiply(in, a, b);
+  const struct expr *shape[] = {offs->shape[0], a->shape[0], b->shape[b->rank - 1]};
+  bool of_rows = b->rank == 3;
+  return infer_wants_float(in, a, "self") && infer_wants_integer(in, offs, "offs", false) &&
+         infer_same_dtype(in, a, b) &&
+         infer_result(in, 0, a->dtype, of_rows ? 2 : 3, of_rows ? shape + 1 : shape, NULL);
+}
+
 // The first operand is added, broadcast to the product.
 static bool infer_add_multiply(struct infer *in, uint32_t batch) {
   const struct value *added = infer_value(in, 0), *a = infer_value(in, 1), *b = infer_value(in, 2);

@@ -18,7 +18,9 @@ static bool lower(struct builder *b, const struct node *n) {
   case OP_CAT: return loops_lower_cat(b, n);
   case OP_CUMSUM: return loops_lower_scan(b, n);
   case OP_MM:
+  case OP_TILE_FAST_MM:
   case OP_BMM: return loops_lower_product(b, n);
+  case OP_TILE_GROUPED_MM: return loops_lower_grouped(b, n);
   case OP_CONVOLUTION:
   case OP_CONVOLUTION_GRAD_INPUT:
   case OP_CONVOLUTION_GRAD_WEIGHT: return loops_lower_convolution(b, n);

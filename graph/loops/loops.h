@@ -106,6 +106,17 @@ struct attention {
   const struct expr *lse_offset;  // over batch, query
 };
 
+// The groups of a grouped product: of its rows (m), or of its inner indices (k). Group g is from
+// the end of group g - 1, 0 for the first, to its own end. Results in rows behind the last group
+// are 0.
+struct groups {
+  bool of_rows;             // each has a matrix b of its own; else a result: the batch
+  const struct expr *group; // an axis beside those of the stage, of `end` and, of rows, of b
+  const struct scalar *end; // i64, over `group`
+};
+// Have they the same groups? NULL: none.
+bool groups_are_same(const struct groups *a, const struct groups *b);
+
 // A node that is no loop nest: it reads whole operands and writes whole results, in row-major
 // order.
 struct call {
@@ -123,10 +134,12 @@ struct stage {
   const struct expr **axes;       // symbols, each with its extent as limit
   const struct scalar *body;      // of a map, reduction, scan, scatter: the element; products: NULL
   const struct scalar *a, *b;     // products: over batch, m, k and batch, k, n
+  bool is_fast; // products of 8-bit floats: the tensor core may keep few bits of their sums
   enum reduce_op op;              // reductions and scans
   enum dtype dtype;               // accumulation dtype
   bool accumulates;               // scatter: atomic add
   const struct scalar *predicate; // scatter: only where it holds; NULL: everywhere
+  const struct groups *groups; // products; NULL: none
   struct attention *attention;
   struct call *call;
   struct buffer *out;        // of a call: the first result
@@ -192,6 +205,8 @@ bool scalar_has_axis(const struct scalar *v, const struct expr *axis);
 void scalar_loads(const struct scalar *v, void (*f)(void *user, const struct scalar *load),
                   void *user);
 unsigned scalar_cost(const struct scalar *v); // operations, shared ones once
+// Is v computed from 8-bit floats by conversions and factors?
+bool scalar_is_scaled_bytes(const struct scalar *v);
 void scalar_print(const struct scalar *v, struct strbuf *out);
 
 #endif

@@ -323,7 +323,7 @@ static bool as_product(struct builder *b, const struct node *n, struct deferred 
   if (c->has_channels_inside && c->op != OP_CONVOLUTION_GRAD_WEIGHT) // weights in the order of k
     y = loops_product_operand(b, n, c->w, y, axes[0], axes[2], axes[3], false);
   result_coordinates(b, c, at);
-  return loops_store_product(b, n, z, axes, x, y, at);
+  return loops_store_product(b, n, z, axes, NULL, x, y, at);
 }
 
 // The weights of each tap next to each other, one for each channel of the result. Axes of one

@@ -37,6 +37,7 @@ struct uses {
   uint32_t count;      // operators that use it
   bool in_product;     // as an operand
   double product_rows; // of the other operand of a matrix product; 0: none
+  bool in_scaled_product; // both operands come from 8-bit floats
   bool in_attention;   // a product of one row, of scores or with probabilities
   bool is_output;
   bool meets_itself; // some operator compares its elements with each other
@@ -83,6 +84,10 @@ struct assignment {
 bool loops_is_quantised(struct builder *b, const struct value *v, const struct scalar *body);
 // Is that the operand of a product, which computes it where it reads it?
 bool loops_reads_quantised(struct builder *b, const struct value *v, const struct scalar *body);
+
+// ---- graph/loops/scaled_bytes.c ----
+// Is v computed from 8-bit floats by views, conversions and factors?
+bool loops_comes_from_bytes(const struct value *v);
 
 // ---- graph/loops/loops_elements.c ----
 typedef const struct expr *const *coordinates; // an expression for each dimension
@@ -191,6 +196,7 @@ bool loops_lower_scatter(struct builder *b, const struct node *n);
 bool loops_lower_reduction(struct builder *b, const struct node *n);
 bool loops_lower_scan(struct builder *b, const struct node *n);
 bool loops_lower_product(struct builder *b, const struct node *n);
+bool loops_lower_grouped(struct builder *b, const struct node *n);
 bool loops_lower_convolution(struct builder *b, const struct node *n);
 bool loops_lower_attention(struct builder *b, const struct node *n);
 bool loops_lower_call(struct builder *b, const struct node *n);
@@ -225,9 +231,9 @@ const struct scalar *loops_product_operand(struct builder *b, const struct node 
                                            const struct value *of, const struct scalar *v,
                                            const struct expr *batch, const struct expr *row,
                                            const struct expr *column, bool only_load);
-// axes: batch, m, n, k; `at`: the coordinates in the result.
+// axes: batch, m, n, k; groups: NULL for none; `at`: the coordinates in the result.
 bool loops_store_product(struct builder *b, const struct node *n, struct deferred *z,
-                         const struct expr *const axes[4], const struct scalar *x,
-                         const struct scalar *y, coordinates at);
+                         const struct expr *const axes[4], const struct groups *groups,
+                         const struct scalar *x, const struct scalar *y, coordinates at);
 
 #endif

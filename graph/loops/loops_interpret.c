@@ -143,14 +143,36 @@ static double dot(const double *a, const double *b, int64_t count) {
 struct multiplying {
   struct execution *x;
   const double *a, *b;
+  const double *ends; // of groups; NULL: none
+  int64_t groups;
   int64_t m, n, k;
   int64_t at; // elements so far, row-major over batch, m, n
 };
 
+// The element of a row and a column of the group that has the row.
+static double of_row(const struct multiplying *p, int64_t row, int64_t column) {
+  int64_t g = 0;
+  while (g < p->groups && p->ends[g] <= (double)row)
+    g++;
+  return g < p->groups ? dot(p->a + row * p->k, p->b + (g * p->n + column) * p->k, p->k) : 0;
+}
+
+// The element of inner indices of group g.
+static double of_inner(const struct multiplying *p, int64_t g, int64_t row, int64_t column) {
+  int64_t begin = g ? (int64_t)p->ends[g - 1] : 0, end = (int64_t)p->ends[g];
+  row = g * p->m + row % p->m;
+  return begin < end ? dot(p->a + row * p->k + begin, p->b + (g * p->n + column) * p->k + begin,
+                           end - begin)
+                     : 0;
+}
+
 static void product_one(void *user) {
   struct multiplying *p = user;
   int64_t at = p->at++, column = at % p->n, row = at / p->n, batch = row / p->m;
-  double e = dot(p->a + row * p->k, p->b + (batch * p->n + column) * p->k, p->k);
+  const struct groups *g = p->x->s->groups;
+  double e = !g           ? dot(p->a + row * p->k, p->b + (batch * p->n + column) * p->k, p->k)
+             : g->of_rows ? of_row(p, row, column)
+                          : of_inner(p, batch, row, column);
   execution_put(p->x, p->x->s->out, tape_get(p->x->t, p->x->offset).integer,
                 (union element){.real = e}, DTYPE_F64);
 }
@@ -158,9 +180,14 @@ static void product_one(void *user) {
 static bool run_product(struct execution *x) {
   const struct stage *s = x->s;
   double *a = matrix(x, s->a, s->axes[0], s->axes[1], s->axes[3]);
-  double *b = matrix(x, s->b, s->axes[0], s->axes[2], s->axes[3]);
-  struct multiplying p = {.x = x, .a = a, .b = b};
-  if (a && b && execution_size(x, axis_extent(s->axes[1]), &p.m) &&
+  const struct groups *g = s->groups;
+  double *b = matrix(x, s->b, g && g->of_rows ? g->group : s->axes[0], s->axes[2], s->axes[3]);
+  const struct expr *one = expr_const(x->l->exprs, 1);
+  const struct expr *axis = expr_symbol(x->l->exprs, "one", 0, 0, one);
+  double *ends = g ? matrix(x, g->end, g->group, axis, axis) : NULL;
+  struct multiplying p = {.x = x, .a = a, .b = b, .ends = ends};
+  if (a && b && (!g || (ends && execution_size(x, axis_extent(g->group), &p.groups))) &&
+      execution_size(x, axis_extent(s->axes[1]), &p.m) &&
       execution_size(x, axis_extent(s->axes[2]), &p.n) &&
       execution_size(x, axis_extent(s->axes[3]), &p.k)) {
     x->t = tape_create(&x->c, 3, s->axes);
@@ -169,7 +196,8 @@ static bool run_product(struct execution *x) {
   }
   free(a);
   free(b);
-  return a && b;
+  free(ends);
+  return a && b && (ends || !g);
 }
 
 struct attending {

@@ -63,6 +63,8 @@ static void print_value(const struct stage *s, struct strbuf *out) {
     print_axes(s->axes + s->rank, s->reduced, out);
     print_pair(" of ", s->a, out);
     print_pair("; with ", s->b, out);
+    if (s->groups)
+      print_pair(s->groups->of_rows ? "; rows to " : "; inner to ", s->groups->end, out);
     return;
   case STAGE_ATTENTION: print_attention(s->attention, out); return;
   case STAGE_CALL: print_call(s->call, out); return;

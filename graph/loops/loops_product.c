@@ -53,8 +53,8 @@ static const struct scalar *take_factor(struct builder *b, const struct scalar *
 }
 
 bool loops_store_product(struct builder *b, const struct node *n, struct deferred *z,
-                         const struct expr *const axes[4], const struct scalar *a,
-                         const struct scalar *c, coordinates at) {
+                         const struct expr *const axes[4], const struct groups *groups,
+                         const struct scalar *a, const struct scalar *c, coordinates at) {
   const struct scalar *factor = take_factor(b, &a, &c);
   struct assignment h = factor ? loops_temporary(b, z->value) : loops_assign(b, z->value);
   struct stage *s = loops_stage(b, STAGE_PRODUCT, n);
@@ -65,6 +65,8 @@ bool loops_store_product(struct builder *b, const struct node *n, struct deferre
   s->a = a;
   s->b = c;
   s->dtype = z->value->dtype == DTYPE_I32 ? DTYPE_I32 : DTYPE_F32;
+  s->is_fast = n->op == OP_TILE_FAST_MM || (groups && node_truth(n, 3));
+  s->groups = groups;
   s->out = h.buffer;
   s->offset = loops_offset(b, &h, at);
   loops_inherit(b, z, n);
@@ -97,7 +99,8 @@ const struct scalar *loops_product_operand(struct builder *b, const struct node 
                                            const struct expr *column, bool only_load) {
   struct evenness e = {.b = b, .row = row, .column = column, .is_even = true};
   scalar_loads(v, note_load, &e);
-  if (loops_reads_quantised(b, of, v))
+  if (loops_reads_quantised(b, of, v) ||
+      (b->uses[of->id].in_scaled_product && scalar_is_scaled_bytes(v)))
     return v;
   const struct scalar *inner = v->kind == SCALAR_CONVERT ? v->in[0] : v;
   if (e.is_even && (!only_load || inner->kind == SCALAR_LOAD))
@@ -146,5 +149,5 @@ bool loops_lower_product(struct builder *b, const struct node *n) {
   }
   a = loops_product_operand(b, n, x, a, axes[0], axes[1], axes[3], false);
   c = loops_product_operand(b, n, y, c, axes[0], axes[3], axes[2], false);
-  return loops_store_product(b, n, z, axes, a, c, batched ? axes : axes + 1);
+  return loops_store_product(b, n, z, axes, NULL, a, c, batched ? axes : axes + 1);
 }

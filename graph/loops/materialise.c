@@ -28,11 +28,17 @@ static bool compares_with_itself(const struct node *n) {
 }
 
 // The rows of a product's result for its right operand, the columns for its left one.
-static void note_rows(struct uses *u, const struct node *n, const struct value *v) {
+static void note_product(struct uses *u, const struct node *n, const struct value *v) {
+  u->in_scaled_product |=
+      loops_comes_from_bytes(node_value(n, 0)) && loops_comes_from_bytes(node_value(n, 1));
   const struct value *out = n->results[0];
   uint32_t dim = v == node_value(n, 1) ? out->rank - 2 : out->rank - 1;
   double rows = (double)expr_hint(out->shape[dim]);
   u->product_rows = rows > u->product_rows ? rows : u->product_rows;
+}
+
+static bool is_matrix_product(enum operator_id op) {
+  return op == OP_MM || op == OP_BMM || op == OP_TILE_FAST_MM || op == OP_TILE_GROUPED_MM;
 }
 
 static void use(struct builder *b, const struct node *n, const struct value *v) {
@@ -41,6 +47,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
     const struct uses *w = &b->uses[n->results[0]->id];
     u->count += w->count;
     u->in_product |= w->in_product;
+    u->in_scaled_product |= w->in_scaled_product;
     u->product_rows = w->product_rows > u->product_rows ? w->product_rows : u->product_rows;
     u->is_output |= w->is_output;
     u->meets_itself |= w->meets_itself;
@@ -73,8 +80,8 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
   u->count++;
   u->meets_itself |= compares_with_itself(n);
   u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
-  if (n->op == OP_MM || n->op == OP_BMM)
-    note_rows(u, n, v);
+  if (is_matrix_product(n->op))
+    note_product(u, n, v);
   double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
                       ? hint_numel(b, v)
                       : hint_numel(b, n->results[0]);
@@ -206,7 +213,7 @@ static bool has_long_offset(const struct scalar *body) {
 // operations; those too if nothing else reads what they load, since its producer can do these
 // operations as well. Half-precision operands of f32 memory are stored in half precision, which
 // products load directly into shared memory. Quantised operands of few rows are not stored
-// (graph/loops/quantised.c);
+// (graph/loops/quantised.c), nor are scaled 8-bit floats (graph/loops/scaled_bytes.c);
 // - parts of long concatenations that are computed from a stored value of the same size: the kernel
 // of that value writes them to their slices;
 // - exp, tanh and the like if a broadcast would compute each many times;
@@ -222,6 +229,8 @@ static bool should_store(struct builder *b, const struct deferred *z, const stru
   if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
     return true;
   if (u->output < 0 && loops_reads_quantised(b, z->value, body))
+    return false;
+  if (u->output < 0 && u->in_scaled_product && scalar_is_scaled_bytes(body))
     return false;
   if (u->in_product && narrows(z, body))
     return true;

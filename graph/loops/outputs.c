@@ -137,6 +137,7 @@ void loops_drop_unread(struct builder *b) {
     note_reads(s->a, is_read);
     note_reads(s->b, is_read);
     note_reads(s->predicate, is_read);
+    note_reads(s->groups ? s->groups->end : NULL, is_read);
     note_reads(a ? a->q : NULL, is_read);
     note_reads(a ? a->k : NULL, is_read);
     note_reads(a ? a->v : NULL, is_read);

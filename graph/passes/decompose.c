@@ -117,6 +117,8 @@ static bool combines_nothing(struct rewrite *rw, const struct node *n, double *r
   case OP_ANY_DIM:
   case OP_ANY_DIMS:
   case OP_MM:
+  case OP_TILE_FAST_MM:
+  case OP_TILE_GROUPED_MM:
   case OP_BMM:
   case OP_CONVOLUTION_BACKWARD: break;
   default: return false;

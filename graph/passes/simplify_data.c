@@ -89,6 +89,7 @@ struct value *simplify_data(struct simplify *s, const struct node *n) {
   case OP_SCATTER_SRC:
   case OP_SCATTER_ADD: v = scatter(s, n); break;
   case OP_MM:
+  case OP_TILE_FAST_MM:
   case OP_BMM: v = product(s, n); break;
   default: return NULL;
   }

@@ -2,6 +2,8 @@
 // Classifies operands of tl.dot: loads used directly, or computed values.
 #include "graph/plan/operand.h"
 
+#include <math.h>
+
 static bool is_zero(const struct scalar *v) {
   return v->kind == SCALAR_CONST &&
          (dtype_is_float(v->dtype) ? v->constant.real == 0 : v->constant.integer == 0);
@@ -37,6 +39,16 @@ bool operand_is_plain(struct exprs *x, const struct scalar *v, const struct expr
   const struct expr *stride, *rest;
   return load && expr_linear(x, load->index, a, &stride, &rest) &&
          expr_linear(x, rest, b, &stride, &rest);
+}
+
+bool operand_is_small_integer(const struct scalar *v) {
+  enum { MOST_ZERO = 128 };
+  if (v->kind == SCALAR_APPLY && v->op == SCALAR_SUB && v->in[1]->kind == SCALAR_CONST) {
+    double zero = v->in[1]->constant.real;
+    return zero >= 0 && zero <= MOST_ZERO && zero == floor(zero) && operand_is_small_integer(v->in[0]);
+  }
+  return v->kind == SCALAR_CONVERT && v->dtype == DTYPE_F32 && dtype_is_int(v->in[0]->dtype) &&
+         dtype_bits(v->in[0]->dtype) <= 8 && v->in[0]->has_load;
 }
 
 static bool is_eight_bits(enum dtype t) { return t == DTYPE_F8E4NV || t == DTYPE_F8E5; }

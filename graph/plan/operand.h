@@ -10,6 +10,9 @@ const struct scalar *operand_load(const struct scalar *v);
 // The dtype in memory that represents every value of v exactly: v is a load, at most converted and
 // masked by 0. DTYPE_NONE: it is computed.
 enum dtype operand_loaded(const struct scalar *v);
+// Is v an integer of at most 8 bits, less a constant of at most 128? Half precision has all of these
+// values, and computes them exactly.
+bool operand_is_small_integer(const struct scalar *v);
 // Is v loaded at offsets linear in both axes?
 bool operand_is_plain(struct exprs *x, const struct scalar *v, const struct expr *a,
                       const struct expr *b);

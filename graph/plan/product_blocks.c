@@ -134,11 +134,13 @@ static bool is_oversized(const struct product_block *c, const struct product_sha
   return (c->m > 16 && c->m / 2 >= s->m) || (c->n > 16 && c->n / 2 >= s->n);
 }
 
-// A second accumulator, or an epilogue with loads, needs registers that the largest blocks do not
-// leave.
+// A second accumulator, sums that are promoted or scaled, or an epilogue with loads, needs
+// registers that the largest blocks do not leave.
 static bool is_too_much(const struct product_block *c, const struct product_shape *s) {
   unsigned per_thread = (unsigned)c->m * c->n / (c->warps * 32u);
-  return per_thread * s->products > 128;
+  bool has_partial_sums = s->is_scaled_in_blocks || s->is_promoted;
+  unsigned sums = has_partial_sums ? 2 * s->products : s->products;
+  return per_thread * sums > 128;
 }
 
 // Every part has some blocks of k.
@@ -219,6 +221,12 @@ static void consider(struct choice *x, const struct table *t, const struct produ
       take_faster(x, c, split, false, product_time(c, s, split, plan_multiprocessors(o)));
 }
 
+// Of a tensor map: beyond the end of k it reads zeros.
+static unsigned tile_k(const struct product_block *c, const struct product_shape *s) {
+  unsigned k = c->k * 16 / dtype_bits(s->dtype);
+  return s->most_k && k > s->most_k ? s->most_k : k;
+}
+
 struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {
   struct candidates list = candidates_of(s, o);
   struct choice x = {0};
@@ -231,12 +239,14 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
   return (struct product_plan){
       .block_m = best->m,
       .block_n = best->n,
-      .block_k = x.has_descriptors ? best->k * 16 / dtype_bits(s->dtype) : product_block_k(best, s),
+      .block_k = x.has_descriptors ? tile_k(best, s) : product_block_k(best, s),
       .group_m = group_of(s, best->m, best->n),
       .split_k = x.split,
       .num_warps = best->warps,
       .num_stages = best->stages,
-      .num_ctas = x.has_descriptors ? product_ctas(best, s, x.split, plan_multiprocessors(o)) : 1,
+      .num_ctas = x.has_descriptors && !s->has_groups
+                      ? product_ctas(best, s, x.split, plan_multiprocessors(o))
+                      : 1,
       .resident = !x.has_descriptors ? 0
                   : x.split > 1      ? product_beside(best)
                                      : best->side_by_side,
@@ -251,7 +261,9 @@ const char *product_space(struct arena *a, const struct expr *const extents[3],
   unsigned k = 512 / dtype_bits(s->dtype);   // 32 half-precision elements
   unsigned most = plan_is_cpu(o) ? 32 : 256; // on the CPU, one instruction per element
   struct strbuf out = {.arena = a};
-  bool splits = p->split_k > 1, is_fixed = splits && p->resident; // memory for parts of this size
+  bool splits = p->split_k > 1,
+       is_fixed = (splits && p->resident) || // memory for parts of this size
+                  s->is_scaled_in_blocks;    // a scale for rows or columns of this size
   // There are counters for as many blocks as the planned ones.
   space_put_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16,
                    is_fixed ? p->block_m : most);

@@ -71,14 +71,14 @@ void product_find_digits(struct planner *pl, struct product *g) {
   g->pack = 1;
   g->whole_k = g->k;
   for (unsigned i = 0; i < g->count; i++)
-    scalar_loads(g->stages[i]->b, find_in_load, &d);
+    scalar_loads(g->right[i], find_in_load, &d);
   int64_t pack = next_above(&d, 1);
   if (pack != 2 || !expr_is_multiple(axis_extent(g->k), pack))
     pack = 1;
   struct map seen = {0};
   g->groups_left = d.count == 0;
   for (unsigned i = 0; i < g->count && g->groups_left; i++)
-    find_in(g->stages[i]->a, &d, &seen, pl->arena);
+    find_in(g->left[i], &d, &seen, pl->arena);
   int64_t divisor = next_above(&d, pack), bytes = divisor % pack == 0 ? divisor / pack : 0;
   if (pack > 1) {
     g->pack = (unsigned)pack;

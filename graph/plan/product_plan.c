@@ -41,7 +41,7 @@ static bool is_quantised(const struct product *g) {
   bool all = true;
   for (unsigned i = 0; i < g->count; i++) {
     struct weights w = {g, false};
-    scalar_loads(g->stages[i]->b, note_bytes, &w);
+    scalar_loads(g->right[i], note_bytes, &w);
     all = all && w.found;
   }
   return all;
@@ -70,6 +70,28 @@ static bool is_plain(struct exprs *x, const struct product *g, const struct scal
   return operand_is_plain(x, v, axis, g->whole_k) || is_wide(x, g, v) || is_wide_across(x, v, axis);
 }
 
+const struct expr *product_row_blocks(struct exprs *x, const struct product *g,
+                                      const struct expr *block_m) {
+  const struct expr *rows = axis_extent(g->m);
+  if (!g->groups || !g->groups->of_rows)
+    return expr_cdiv(x, rows, block_m);
+  return expr_addi(x, expr_add(x, expr_floordiv(x, rows, block_m), axis_extent(g->groups->group)),
+                   1);
+}
+
+// A group of likely size.
+static void share_among_groups(struct product *g) {
+  struct product_shape *s = &g->shape;
+  int64_t groups = expr_likely(axis_extent(g->groups->group));
+  int64_t *of = g->groups->of_rows ? &s->m : &s->k;
+  groups = groups < 1 ? 1 : groups;
+  *of = (*of + groups - 1) / groups;
+  if (g->groups->of_rows)
+    s->batch = groups;
+  s->may_split = s->may_split_blocks = false;
+  s->has_groups = true;
+}
+
 static void find_shape(struct exprs *x, struct product *g) {
   struct product_shape *s = &g->shape;
   s->batch = expr_likely(axis_extent(g->batch));
@@ -79,12 +101,14 @@ static void find_shape(struct exprs *x, struct product *g) {
   s->dtype = g->dtype;
   s->products = g->count;
   for (unsigned i = 0; i < g->count; i++)
-    s->is_gathered = s->is_gathered || !is_plain(x, g, g->stages[i]->a, g->m) ||
-                     !is_plain(x, g, g->stages[i]->b, g->n);
+    s->is_gathered =
+        s->is_gathered || !is_plain(x, g, g->left[i], g->m) || !is_plain(x, g, g->right[i], g->n);
   s->is_quantised = s->is_gathered && is_quantised(g);
-  s->most_k = g->group & -g->group; // blocks are powers of two
+  s->most_k = g->group ? g->group & -g->group : g->every / g->pack; // blocks are powers of two
   s->may_split = !g->folds_batch;
   s->may_split_blocks = g->count == 1;
+  if (g->groups)
+    share_among_groups(g);
   for (size_t i = 0; i < g->r->stages.len; i++)
     if (g->r->stages.at[i]->kind == STAGE_MAP)
       scalar_loads(g->r->stages.at[i]->body, count_tile, g);
@@ -92,8 +116,9 @@ static void find_shape(struct exprs *x, struct product *g) {
 
 static struct product_tile operand_tile(struct planner *pl, struct product *g,
                                         const struct scalar *v, const struct expr *axis) {
-  return product_tile_of_operand(pl, batch_value(pl->s, pl->x, g->batch, v), g->dtype, g->batch,
-                                 axis, g->k);
+  bool has_matrices = g->groups && g->groups->of_rows && axis == g->n;
+  return product_tile_of_operand(pl, batch_value(pl->s, pl->x, g->batch, v), g->dtype,
+                                 has_matrices ? g->groups->group : g->batch, axis, g->k);
 }
 
 // A load that needs no condition.
@@ -118,11 +143,11 @@ static bool straddles(const struct product_tile *t, enum dtype dtype) {
 
 // The descriptors of a map exist before the kernel runs: their sizes are not 0.
 static void find_tiles(struct planner *pl, struct product *g) {
-  bool all =
-      axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1 && g->k == g->whole_k;
+  bool all = axis_extent(g->batch)->hi <= INT32_MAX && axis_extent(g->k)->lo >= 1 &&
+             g->k == g->whole_k && (!g->groups || g->groups->of_rows);
   for (unsigned i = 0; i < g->count; i++) {
-    g->a[i] = operand_tile(pl, g, g->stages[i]->a, g->m);
-    g->b[i] = operand_tile(pl, g, g->stages[i]->b, g->n);
+    g->a[i] = operand_tile(pl, g, g->left[i], g->m);
+    g->b[i] = operand_tile(pl, g, g->right[i], g->n);
     all = all && g->a[i].buffer && g->b[i].buffer;
   }
   g->shape.has_tiles = g->shape.has_rows_of_k = all;
@@ -136,7 +161,9 @@ static void find_tiles(struct planner *pl, struct product *g) {
   for (size_t i = 0; i < g->epilogue.writes.len && all; i++)
     find_residual(pl, g, g->epilogue.writes.at[i].body);
   for (size_t i = 0; i < g->epilogue.writes.len; i++)
-    g->stores[i] = product_tile_of_store(pl, &g->epilogue.writes.at[i], g->batch, g->m, g->n);
+    // A block of a group ends with it; tensor maps do not scatter.
+    if (!g->groups && g->epilogue.writes.at[i].stage->kind != STAGE_SCATTER)
+      g->stores[i] = product_tile_of_store(pl, &g->epilogue.writes.at[i], g->batch, g->m, g->n);
 }
 
 static bool take_stages(struct product *g) {
@@ -156,15 +183,19 @@ static bool take_stages(struct product *g) {
   g->n = s->axes[2];
   g->k = s->axes[3];
   g->sum = s->dtype;
-  g->dtype = operand_dtype(s->a, s->b, s->out->dtype);
-  for (unsigned i = 1; i < g->count; i++)
-    if (operand_dtype(g->stages[i]->a, g->stages[i]->b, g->stages[i]->out->dtype) != g->dtype)
-      g->dtype = DTYPE_F32;
-  if (g->dtype == DTYPE_F64)
-    g->sum = DTYPE_F64;
+  g->groups = s->groups;
   g->is_batched = !expr_is(axis_extent(g->batch), 1);
   g->folds_batch = axis_extent(g->batch)->hi > PLAN_MAX_GRID;
   return true;
+}
+
+static void find_dtype(struct product *g) {
+  g->dtype = operand_dtype(g->left[0], g->right[0], g->stages[0]->out->dtype);
+  for (unsigned i = 1; i < g->count; i++)
+    if (operand_dtype(g->left[i], g->right[i], g->stages[i]->out->dtype) != g->dtype)
+      g->dtype = DTYPE_F32;
+  if (g->dtype == DTYPE_F64)
+    g->sum = DTYPE_F64;
 }
 
 // The epilogue, and the offsets of partial sums.
@@ -201,8 +232,7 @@ static void create_parts(struct planner *pl, struct product *g) {
 static const struct expr *blocks_of(struct planner *pl, const struct product *g,
                                     const struct expr *block_m, const struct expr *block_n) {
   struct exprs *x = pl->x;
-  return expr_mul(x, expr_cdiv(x, axis_extent(g->m), block_m),
-                  expr_cdiv(x, axis_extent(g->n), block_n));
+  return expr_mul(x, product_row_blocks(x, g, block_m), expr_cdiv(x, axis_extent(g->n), block_n));
 }
 
 // At most this many blocks are left over.
@@ -245,9 +275,13 @@ static void note_products_given(struct planner *pl, struct access_walk *w,
 static void note_accesses(struct planner *pl, struct kernel_plan *k) {
   const struct product *g = k->product->product;
   struct access_walk w = {.arena = pl->arena, .k = k};
+  if (g->groups)
+    access_any(&w, g->groups->end);
   for (unsigned i = 0; i < g->count && k->product->step != PRODUCT_SUM; i++) {
-    access_any(&w, g->stages[i]->a);
-    access_any(&w, g->stages[i]->b);
+    access_any(&w, g->left[i]);
+    access_any(&w, g->right[i]);
+    if (g->scales[i])
+      access_any(&w, g->scales[i]);
   }
   if (k->product->step == PRODUCT_PARTS) {
     access_store(&w, g->parts, g->part_offset);
@@ -355,6 +389,8 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   g->rounds = o->rounds;
   if (!take_stages(g))
     return false;
+  product_take_scales(pl, g);
+  find_dtype(g);
   product_find_digits(pl, g);
   plan_epilogue(pl, g);
   find_shape(pl->x, g);

@@ -14,7 +14,10 @@ struct product_shape {
   bool is_gathered;      // an operand or its offsets are computed: registers per element
   bool is_quantised;     // b is computed from bytes of its own
   unsigned most_k;       // of a block: so many bytes share a scale; 0: any number
+  bool is_promoted;         // sums of 8-bit floats are promoted
+  bool is_scaled_in_blocks; // a sum of its own for each block of k
   bool may_split;        // k, over programs
+  bool has_groups;       // sizes are those of a group
   bool may_split_blocks; // k of some blocks of a persistent kernel
   bool has_rows_of_k;    // k is the contiguous dimension of all operands with descriptors
   bool has_tiles;        // all operands are matrices that tensor descriptors describe
@@ -50,9 +53,16 @@ struct product {
   const struct expr *whole_k, *high, *low;
   bool groups_left; // the left operand is read by groups, too, as the image of a convolution
   unsigned pack, group;
+  const struct groups *groups;  // NULL: none
   bool is_batched, folds_batch; // folded: one grid index covers batches and blocks
   bool rounds;                  // rounds results to their dtype before the epilogue
   enum dtype dtype, sum;        // of the operands, of the sums
+  // The operands without the scales of 8-bit floats, which multiply the sums (over batch, m, n and
+  // k; NULL: 1): each sum of `every` elements of k, or those of all of k
+  // (graph/plan/product_scales.c).
+  const struct scalar *left[MOST_PRODUCTS], *right[MOST_PRODUCTS], *scales[MOST_PRODUCTS];
+  bool is_scaled_in_blocks[MOST_PRODUCTS];
+  unsigned every;
   struct product_shape shape;
   struct product_plan plan;
   const struct expr *part; // the axis of parts of a split k
@@ -76,6 +86,14 @@ struct product_kernel {
   unsigned block_m, block_n, group_m;
 };
 
+// Blocks of rows. Where rows have groups, blocks begin with each group: so many that group g has
+// those from its begin // block_m + g on, and rows behind the last group one more.
+const struct expr *product_row_blocks(struct exprs *x, const struct product *g,
+                                      const struct expr *block_m);
+void product_take_scales(struct planner *pl, struct product *g);
+// Is v equal for each `every` elements of the axis?
+bool product_is_equal_in_blocks(struct exprs *x, struct scalars *s, const struct scalar *v,
+                                const struct expr *axis, int64_t every);
 void product_find_digits(struct planner *pl, struct product *g);
 // whole_k at `inner`, an element of k (with a group: of `low`).
 const struct expr *product_inner(struct exprs *x, const struct product *g, const struct expr *inner,

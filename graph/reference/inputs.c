@@ -101,6 +101,12 @@ static void want_index(struct follow *f, int64_t limit, int64_t shift) {
     f->hint.limit = limit - shift;
 }
 
+// The ends of groups of `count` rows or inner indices.
+static void want_ends(struct follow *f, int64_t count) {
+  want_index(f, count + 1, 0);
+  f->hint.use = INPUT_ENDS;
+}
+
 static void want(struct follow *f, enum input_use use, double scale) {
   if (f->hint.use == INPUT_PLAIN) {
     f->hint.use = use;
@@ -145,6 +151,10 @@ static bool look_at_index(struct follow *f, const struct use *u, int64_t shift) 
     if (u->parameter == 1)
       want_index(f, size_at(f, node_value(n, 0), u->position), shift);
     return u->parameter == 1;
+  case OP_TILE_GROUPED_MM:
+    if (u->parameter == 2)
+      want_ends(f, size_at(f, node_value(n, 0), node_value(n, 1)->rank == 3 ? 0 : 1));
+    return u->parameter == 2;
   case OP_NLL_LOSS_FORWARD:
   case OP_NLL_LOSS_BACKWARD:
     if (is_named(u, "target"))
@@ -162,6 +172,8 @@ static bool look_at_index(struct follow *f, const struct use *u, int64_t shift) 
 static void look_at_product(struct follow *f, const struct use *u, const struct value *v) {
   switch (u->node->op) {
   case OP_MM:
+  case OP_TILE_FAST_MM:
+  case OP_TILE_GROUPED_MM:
   case OP_BMM:
   case OP_MATMUL: want_small(f, size_at(f, v, u->parameter == 0 || v->rank < 2 ? -1 : -2)); break;
   case OP_ADDMM:
@@ -301,7 +313,7 @@ static void follow_input(struct follow *f, const struct value *input) {
   }
   if (input->rank == 0 && dtype_is_float(input->dtype))
     want(f, INPUT_POSITIVE, 1); // a scale, an epsilon, a rate
-  if (f->hint.use != INPUT_INDEX)
+  if (f->hint.use != INPUT_INDEX && f->hint.use != INPUT_ENDS)
     f->hint.limit = 2; // a mask, most likely
   if (f->hint.limit < 1)
     f->hint.limit = 1;
@@ -351,6 +363,11 @@ static union element draw(const struct input_hint *h, enum dtype t, uint64_t bit
   return element_round((union element){.real = value}, t);
 }
 
+static int compare_integers(const void *a, const void *b) {
+  const int64_t x = ((const union element *)a)->integer, y = ((const union element *)b)->integer;
+  return (x > y) - (x < y);
+}
+
 static struct tensor *make(const struct follow *f, const struct value *v, uint64_t seed) {
   int64_t shape[GRAPH_MAX_RANK];
   for (uint32_t d = 0; d < v->rank; d++)
@@ -358,6 +375,8 @@ static struct tensor *make(const struct follow *f, const struct value *v, uint64
   struct tensor *t = tensor_create(v->dtype, v->rank, shape);
   for (int64_t i = 0; t && i < t->numel; i++)
     t->at[i] = draw(&f->hint, t->dtype, scramble(seed + (uint64_t)i));
+  if (t && f->hint.use == INPUT_ENDS)
+    qsort(t->at, (size_t)t->numel, sizeof *t->at, compare_integers);
   return t;
 }
 

@@ -11,7 +11,8 @@ enum input_use {
   INPUT_PLAIN,     // floats: around 0 with deviation `scale`
   INPUT_POSITIVE,  // from 0.5 on
   INPUT_LOGARITHM, // around log(scale)
-  INPUT_INDEX      // integers in [0, limit)
+  INPUT_INDEX,     // integers in [0, limit)
+  INPUT_ENDS       // integers in [0, limit), ascending: the ends of groups
 };
 
 struct input_hint {

@@ -112,6 +112,27 @@ static struct matrix rows_of(const struct tensor *t, int64_t start) {
 
 static bool is_real(const struct reference_call *c) { return dtype_is_float(c->out[0]->dtype); }
 
+// Groups of rows have a matrix each; groups of inner indices, a result.
+bool reference_grouped_mm(struct reference_call *c) {
+  const struct tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1), *offs = call_tensor(c, 2);
+  struct tensor *out = c->out[0];
+  const bool of_rows = b->rank == 3;
+  const int64_t m = a->shape[0], k = a->shape[1], n = b->shape[b->rank - 1];
+  const int64_t limit = of_rows ? m : k;
+  for (int64_t g = 0, begin = 0; g < offs->shape[0]; g++) {
+    const int64_t end = offs->at[g].integer < limit ? offs->at[g].integer : limit;
+    const int64_t size = end - begin;
+    if (size > 0 && of_rows)
+      matrix_product(c->pool, true, size, n, k, rows_of(a, begin * k), rows_of(b, g * k * n),
+                     rows_of(out, begin * n));
+    else if (size > 0)
+      matrix_product(c->pool, true, m, n, size, rows_of(a, begin), rows_of(b, begin * n),
+                     rows_of(out, g * m * n));
+    begin = end > begin ? end : begin;
+  }
+  return true;
+}
+
 bool reference_mm(struct reference_call *c) {
   const struct tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
   matrix_product(c->pool, is_real(c), a->shape[0], b->shape[1], a->shape[1], rows_of(a, 0),

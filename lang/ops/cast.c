@@ -124,9 +124,10 @@ struct value emit_cast(struct eval *e, struct value v, struct type elem, const c
     return cast_int(e, v, elem);
   if (type_is_bool(elem))
     return emit_truth_tile(e, v);
-  // bf16 and fp8 convert to and from integers through f32.
+  // bf16 and fp8 convert to and from integers through f32, but bf16 has all integers of 8 bits.
   enum dtype small = from_float ? v.type.dtype : elem.dtype;
-  if (small == DTYPE_BF16 || dtype_bits(small) == 8)
+  bool is_exact = !from_float && dtype_bits(v.type.dtype) == 8;
+  if ((small == DTYPE_BF16 && !is_exact) || dtype_bits(small) == 8)
     return emit_cast(e, emit_cast(e, v, type_scalar(DTYPE_F32), NULL), elem, rounding);
   if (from_float)
     return cast_op(e, dtype_is_signed(elem.dtype) ? OP_ARITH_FPTOSI : OP_ARITH_FPTOUI, v, elem);

@@ -345,6 +345,10 @@ LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, e
 // Two at a time, rounded to nearest; for conversions that pairing_of names.
 void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype from, enum dtype to,
                         LLVMValueRef ret[2]);
+// bytes.c: four elements of an op on one or two operands of 8-bit integers. False: it has no form
+// for four.
+bool compute_bytes(struct emitter *e, MlirOperation op, const LLVMValueRef x[4],
+                   const LLVMValueRef y[4], LLVMValueRef ret[4]);
 // fusing.c: whether this product or sum may be part of an fma, as CUDA compilers make them by
 // default. Not in mathematical functions that rely on separate rounding, and no sum of a product
 // that was moved to other elements: the result would depend on layouts.

@@ -398,6 +398,23 @@ static bool emit_registers(struct emitter *e, const struct elementwise *w, uint3
   return waiting == none || emit_one(e, w, waiting);
 }
 
+// Four registers at a time, which are bytes of a word. False: it has to be one by one.
+static bool emit_bytes(struct emitter *e, const struct elementwise *w, uint32_t replicas) {
+  enum { BYTES = 4 };
+  LLVMValueRef x[MAX_OPERANDS][BYTES];
+  if (e->target->is_cpu || !type_is_tensor(result_type(w->op, 0)) || w->ret->count % BYTES ||
+      replicas || type_bits(e->c, element_type(operand_type(w->op, 0))) != 8)
+    return false;
+  for (unsigned r = 0; r < w->ret->count; r += BYTES) {
+    for (unsigned i = 0; i < w->n; i++)
+      for (unsigned k = 0; k < BYTES; k++)
+        x[i][k] = operand_at(w, i, r + k);
+    if (!compute_bytes(e, w->op, x[0], x[1], w->ret->at + r))
+      return false;
+  }
+  return true;
+}
+
 bool emit_elementwise(struct emitter *e, MlirOperation op) {
   enum op_id id = op_id(e->c, op);
   struct elementwise w = {.op = op,
@@ -416,7 +433,7 @@ bool emit_elementwise(struct emitter *e, MlirOperation op) {
   w.ret = result_of(e, op, 0);
   w.pairing = pairing_of(e, op);
   uint32_t replicas = equal_registers(e, op, layout_of(e, result_type(op, 0)));
-  if (!emit_registers(e, &w, replicas))
+  if (!emit_bytes(e, &w, replicas) && !emit_registers(e, &w, replicas))
     return false;
   for (unsigned r = 0; r < w.ret->count; r++)
     w.ret->at[r] = w.ret->at[r & ~replicas];

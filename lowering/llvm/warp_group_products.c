@@ -4,8 +4,9 @@
 // that begins with a fence and ends with a wait. With `pending` > 0 the accumulators are still
 // written after it: until tilegpu.warp_group_dot_wait only products of the same shape may use them.
 //
-// With `promoted_every` a tile, or a half of it, is summed in registers of its own, so many
-// elements of K at a time. Each of these sums is complete before it is added to the accumulator.
+// With `promoted_every` a tile, or a part of it, is summed in registers of its own, so many
+// elements of K at a time. Two of these sums are in flight where registers allow: while the first
+// is added to the accumulator, the tensor core computes the second.
 #include "base/vec.h"
 #include "lowering/llvm/warp_group.h"
 
@@ -15,7 +16,8 @@ enum { A_WORDS = 4 };
 
 // Columns of promoted sums: a thread has 64 registers for 128 of them. Next to 128 accumulators
 // that is too much where there are several sums (ptxas 13.0: 228 bytes of spills; none with 64).
-enum { PROMOTED_N = 128, FEWER_PROMOTED_N = 64, MANY_ACCUMULATORS = 128 };
+// Two sums are in flight if they and the accumulators fit into MOST_REGISTERS.
+enum { PROMOTED_N = 128, FEWER_PROMOTED_N = 64, MANY_ACCUMULATORS = 128, MOST_REGISTERS = 192 };
 
 // A tile, or some columns of it.
 struct part {
@@ -243,9 +245,14 @@ static void multiply_in_place(struct emitter *e, const struct warp_group_product
 
 // ---- promoted sums ----
 
-// The sum of [from, to) of K, of f32, in registers of its own: those of the result.
-static LLVMValueRef sum_of_part(struct emitter *e, const struct warp_group_product *p,
-                                const struct part *x, uint32_t from, uint32_t to) {
+// A sum in flight: the product of a part over [from, to) of K, of f32, in registers of its own.
+struct sum {
+  LLVMValueRef words, *acc; // the registers; where it is added
+  unsigned count;
+};
+
+static struct sum begin_sum(struct emitter *e, const struct warp_group_product *p,
+                            const struct part *x, uint32_t from, uint32_t to, LLVMValueRef *acc) {
   unsigned count = accumulator_words(p, x->n);
   struct assembly s;
   struct strbuf constraints = {.arena = e->arena};
@@ -255,7 +262,7 @@ static LLVMValueRef sum_of_part(struct emitter *e, const struct warp_group_produ
     a_words_at(e, p, x->row_tile, k, a);
     put_product(&s, p, x, k, a, k == from ? "q" : "p");
   }
-  put_wait(&s, 0);
+  strbuf_puts(&s.text, "wgmma.commit_group.sync.aligned;\n}");
   LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, count);
   for (unsigned i = 0; i < count; i++) {
     strbuf_printf(&constraints, "%s=&f", i ? "," : "");
@@ -263,19 +270,24 @@ static LLVMValueRef sum_of_part(struct emitter *e, const struct warp_group_produ
   }
   strbuf_puts(&constraints, strbuf_cstr(&s.inputs));
   const char *text = finish(&s, ".reg .pred p, q;\nsetp.eq.u32 p, 0, 0;\nsetp.ne.u32 q, 0, 0;\n");
-  return e->target->hooks->warp_group_asm(e, text, strbuf_cstr(&constraints),
-                                          LLVMStructTypeInContext(e->llvm, types, count, false),
-                                          s.values.at, (unsigned)s.values.len);
+  LLVMValueRef words = e->target->hooks->warp_group_asm(
+      e, text, strbuf_cstr(&constraints), LLVMStructTypeInContext(e->llvm, types, count, false),
+      s.values.at, (unsigned)s.values.len);
+  return (struct sum){words, acc, count};
 }
 
-static void promote_part(struct emitter *e, const struct warp_group_product *p,
-                         const struct part *x, LLVMValueRef *acc) {
-  for (uint32_t k = 0; k < p->k; k += p->promoted_every) {
-    uint32_t end = k + p->promoted_every < p->k ? k + p->promoted_every : p->k;
-    LLVMValueRef sums = sum_of_part(e, p, x, k, end);
-    for (unsigned i = 0; i < accumulator_words(p, x->n); i++)
-      acc[i] = LLVMBuildFAdd(e->b, acc[i], LLVMBuildExtractValue(e->b, sums, i, ""), "");
-  }
+// Waits until at most `pending` later sums are in flight, and adds this one to its accumulators.
+static void end_sum(struct emitter *e, const struct sum *s, int pending) {
+  struct strbuf constraints = {.arena = e->arena};
+  LLVMTypeRef result = warp_group_tie(e, s->count, true, &constraints);
+  LLVMValueRef *args = arena_array(e->arena, LLVMValueRef, s->count);
+  for (unsigned i = 0; i < s->count; i++)
+    args[i] = LLVMBuildExtractValue(e->b, s->words, i, "");
+  const char *text = arena_printf(e->arena, "wgmma.wait_group.sync.aligned %d;", pending);
+  LLVMValueRef words =
+      e->target->hooks->warp_group_asm(e, text, strbuf_cstr(&constraints), result, args, s->count);
+  for (unsigned i = 0; i < s->count; i++)
+    s->acc[i] = LLVMBuildFAdd(e->b, s->acc[i], LLVMBuildExtractValue(e->b, words, i, ""), "");
 }
 
 static uint32_t promoted_columns(const struct warp_group_product *p) {
@@ -285,19 +297,47 @@ static uint32_t promoted_columns(const struct warp_group_product *p) {
   return p->n < most ? p->n : most;
 }
 
+// While a sum is added to its accumulators, the tensor core computes the next one, if there are
+// registers for both.
+struct promotion {
+  struct sum last;
+  bool has_last, overlaps;
+};
+
+static void end_last(struct emitter *e, struct promotion *all, int pending) {
+  if (all->has_last)
+    end_sum(e, &all->last, pending);
+  all->has_last = false;
+}
+
+static void promote_part(struct emitter *e, const struct warp_group_product *p,
+                         struct promotion *all, const struct part *x, LLVMValueRef *acc) {
+  for (uint32_t k = 0; k < p->k; k += p->promoted_every) {
+    uint32_t end = k + p->promoted_every < p->k ? k + p->promoted_every : p->k;
+    if (!all->overlaps)
+      end_last(e, all, 0);
+    struct sum next = begin_sum(e, p, x, k, end, acc);
+    end_last(e, all, 1);
+    all->last = next;
+    all->has_last = true;
+  }
+}
+
 static void multiply_promoted(struct emitter *e, const struct warp_group_product *p) {
   assert(p->acc_dtype == DTYPE_F32);
   struct emitted *sum = result_of(e, p->op, 0);
+  uint32_t n = promoted_columns(p);
+  struct promotion all = {.overlaps = sum->count + 2 * accumulator_words(p, n) <= MOST_REGISTERS};
   LLVMValueRef *acc = sum->at;
   memcpy(acc, operand_of(e, p->op, 2)->at, sum->count * sizeof *acc);
-  uint32_t n = promoted_columns(p);
   for (unsigned i = 0; i < p->row_tiles; i++)
     for (unsigned j = 0; j < p->column_tiles; j++)
       for (uint32_t first = 0; first < p->n; first += n) {
         struct part x = {i, j, first, n, 0};
-        promote_part(e, p, &x, acc);
+        promote_part(e, p, &all, &x, acc);
         acc += accumulator_words(p, n);
       }
+  end_last(e, &all, 0);
 }
 
 void warp_group_multiply(struct emitter *e, const struct warp_group_product *p) {

@@ -151,35 +151,40 @@ START_TEST(operand_is_quantised) {
 }
 END_TEST
 
-// Two weights a byte: the kernel walks over bytes, and where 32 of them or more share a scale, over
-// these. One row is a product too.
+// Two weights a byte: the kernel walks over bytes, and where 32 of them or more share a scale and a
+// zero point, over these; a scale alone multiplies the sums of its weights. One row is a product
+// too.
 START_TEST(packed_weights) {
   static const struct {
     int rows, columns, k, group;
     bool has_groups;
   } cases[] = {{1, 96, 512, 128, true},  {9, 70, 384, 64, true},    {33, 80, 204, 204, false},
                {64, 65, 320, 32, false}, {17, 128, 256, 16, false}, {70, 64, 768, 256, true}};
-  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+  for (size_t j = 0; j < 2 * COUNT_OF(cases); j++) {
+    size_t i = j / 2;
+    bool has_zeros = j % 2;
+    const char *groups = has_zeros ? "high = k0 //" : "+= tl.dot(a, b) * scale";
     char text[3000];
     int m = cases[i].rows, n = cases[i].columns, k = cases[i].k, group = cases[i].group;
-    TEXT(HEAD "x: \"f16[%d, %d]\", w: \"u8[%d, %d]\", s: \"f16[%d, %d, 1]\"):\n" LINE
-              "lo = torch.ops.aten.bitwise_and.Scalar(w, 15)\n" LINE
+    TEXT(HEAD "x: \"f16[%d, %d]\", w: \"u8[%d, %d]\", s: \"f16[%d, %d, 1]\", z: "
+              "\"f16[%d, %d, 1]\"):\n" LINE "lo = torch.ops.aten.bitwise_and.Scalar(w, 15)\n" LINE
               "hi = torch.ops.aten.__rshift__.Scalar(w, 4)\n" LINE
               "both = torch.ops.aten.stack.default([lo, hi], -1)\n" LINE
               "v = torch.ops.aten.view.default(both, [%d, %d, %d])\n" LINE
               "f = torch.ops.prims.convert_element_type.default(v, torch.float16)\n" LINE
-              "d = torch.ops.aten.sub.Tensor(f, 8)\n" LINE
+              "d = torch.ops.aten.sub.Tensor(f, %s)\n" LINE
               "e = torch.ops.aten.mul.Tensor(d, s)\n" LINE
               "r = torch.ops.aten.view.default(e, [%d, %d])\n" LINE
               "t = torch.ops.aten.permute.default(r, [1, 0])\n" LINE
               "p = torch.ops.aten.mm.default(x, t)\n" LINE "return (p,)\n",
-         m, k, n, k / 2, n, k / group, n, k / group, group, n, k);
+         m, k, n, k / 2, n, k / group, n, k / group, n, k / group, group, has_zeros ? "z" : "8", n,
+         k);
     struct arena *a = arena_create();
     struct program *p = check_program(a, text, &on_cpu, text);
     const char *source = p->kernels.at[0]->source;
     ck_assert_uint_eq(p->launches.len, 1);
     ck_assert_msg(strstr(source, ".permute(0, 2, 1).reshape(2 * BLOCK_K, BLOCK_N)"), "%s", source);
-    ck_assert_msg(!strstr(source, "high = k0 //") == !cases[i].has_groups, "%s", source);
+    ck_assert_msg(!strstr(source, groups) == !cases[i].has_groups, "%s", source);
     check_agrees(p, NULL, 2 * tolerance("f16"), text);
     arena_destroy(a);
   }

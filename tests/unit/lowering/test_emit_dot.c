@@ -340,6 +340,10 @@ START_TEST(ptx_of_warp_groups_of_fp8) {
   p.promoted_every = 32;
   ck_assert(cpu_run_compile(&run, kernel_of(&p), "sm_90a", 4, EMIT_PTX, false, &r));
   ck_assert_ptr_nonnull(strstr(r.output.ptr, ", q, 1, 1;"));
+  // A sum is added while the next one is computed; the last one has no next.
+  const char *first = strstr(r.output.ptr, "wgmma.wait_group.sync.aligned 1;");
+  ck_assert_ptr_nonnull(first);
+  ck_assert_ptr_nonnull(strstr(first, "wgmma.wait_group.sync.aligned 0;"));
   ck_assert(cpu_run_compile(&run, kernel_of(&p), "sm_89", 4, EMIT_PTX, false, &r));
   ck_assert_ptr_null(strstr(r.output.ptr, "wgmma"));
   ck_assert_ptr_nonnull(
