@@ -73,7 +73,7 @@ static void make_seeds(struct gradients *s) {
     const struct value *v = s->losses.at[i];
     const char *name = arena_printf(s->t->arena, "seed_%s", v->name);
     vec_push(s->t->arena, &s->seeds,
-             s->t->o.grad_seeds
+             s->t->o.grad_seeds || s->t->o.explain_partition
                  ? graph_add_input(s->g, name, v->dtype, v->rank, v->shape, NULL, v->span)
                  : NULL);
   }

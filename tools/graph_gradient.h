@@ -8,5 +8,8 @@
 
 // Without --grad does nothing. The exit status; errors are recorded.
 int graph_take_gradients(struct tool *t, struct graph *g);
+// Prints the partition of a graph whose first `outputs` outputs are not gradients and whose last
+// `seeds` inputs are seeds.
+int explain_partition(struct tool *t, struct graph *g, size_t outputs, size_t seeds);
 
 #endif

@@ -45,6 +45,7 @@ static bool apply_flag(struct tool *t, const struct given *g) {
   case OPTION_CHECK: o->check = true, o->check_at = g->where; break;
   case OPTION_KEEP_CASTS: o->keep_casts = true, o->keep_casts_at = g->where; break;
   case OPTION_GRAD: o->grad = true, o->grad_at = g->where; break;
+  case OPTION_EXPLAIN_PARTITION: o->explain_partition = true, o->grad_at = g->where; break;
   case OPTION_GRAD_SEEDS: o->grad_seeds = true, o->grad_at = g->where; break;
   case OPTION_SIMULATE: o->simulate = true, o->simulate_at = g->where; break;
   case OPTION_EXPLAIN_FUSION: o->explain_fusion = true, o->explain_fusion_at = g->where; break;
@@ -123,6 +124,7 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_REPEATS] = option_apply_number,
     [OPTION_CANDIDATES] = option_apply_number,
     [OPTION_BYTES] = option_apply_number,
+    [OPTION_MEMORY_BUDGET] = option_apply_number,
     [OPTION_RTOL] = option_apply_real,
     [OPTION_ATOL] = option_apply_real,
     [OPTION_FLOPS] = option_apply_real,
@@ -166,6 +168,7 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_KEEP_CASTS] = apply_flag,
     [OPTION_GRAD] = apply_flag,
     [OPTION_GRAD_SEEDS] = apply_flag,
+    [OPTION_EXPLAIN_PARTITION] = apply_flag,
     [OPTION_LOSS] = apply_word,
     [OPTION_WRT] = apply_word,
     [OPTION_SIMULATE] = apply_flag,

@@ -82,7 +82,7 @@ static bool check_graph(struct tool *t) {
   const struct span grad_at = o->loss.value.ptr  ? o->loss.where
                               : o->wrt.value.ptr ? o->wrt.where
                                                  : o->grad_at;
-  bool of_grad = o->loss.value.ptr || o->wrt.value.ptr || o->grad_seeds;
+  bool of_grad = o->loss.value.ptr || o->wrt.value.ptr || o->grad_seeds || o->explain_partition;
   if (!o->graph && (o->grad || of_grad))
     return option_usage(t, grad_at, E0703, "gradients are of graphs",
                         "name the graph with `--graph FILE`");

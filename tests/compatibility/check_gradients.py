@@ -19,12 +19,12 @@ import torch
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "i64": torch.int64, "i32": torch.int32, "b8": torch.bool}
 # Parts of the largest element; and as often the error of PyTorch's own f32, which grows where a maximum or a relu is decided by rounding.
 ALLOWED, TIMES = 1e-4, 3
-HALVES = {"bf16[": "f32[", "f16[": "f32[", "torch.bfloat16": "torch.float32", "torch.float16": "torch.float32"}
+NARROW = {"bf16[": "f32[", "f16[": "f32[", "torch.bfloat16": "torch.float32", "torch.float16": "torch.float32"}
 
 
 def in_single_precision(text):
     """Both compute in f32, whatever the graph's dtypes are; on the CPU."""
-    for old, new in HALVES.items():
+    for old, new in NARROW.items():
         text = re.sub(rf"(?<![a-z\d]){re.escape(old)}", new, text)
     text = re.sub(r"device\(type ?= ?'cuda'(, index ?= ?\d+)?\)", "device(type = 'cpu')", text)
     return text.replace("cuda:0", "cpu")
@@ -52,16 +52,20 @@ def make(name, dtype, shape, positive):
     return x.abs() + 0.5 if name in positive else x
 
 
-def autograd(text, inputs, seed=None):
-    """The name and the value of the first float output, its weights, and the gradients."""
+def module_of(text, inputs):
+    """The text as a module, with its tensors; and the names of its inputs."""
     scope = {"torch": torch, "device": torch.device, "inf": float("inf"), "nan": float("nan")}
-    scope.update({n: torch.Tensor for n in ("f32", "i64", "b8")})
     exec(text, scope)
     module = scope[re.search(r"class (\w+)", text)[1]]()
     head = re.search(r"def forward\(self(.*?)\):\n", text, re.S)[1]
-    parameters = [n for n in inputs if re.search(rf"\b{n}: ", head)]
     for attribute, name in re.findall(r"(?m)^ +(\w+): \"[^\n]* = self\.(\w+)", text):
         setattr(module, name, inputs[attribute])
+    return module, [n for n in inputs if re.search(rf"\b{n}: ", head)]
+
+
+def autograd(text, inputs, seed=None):
+    """The name of the first float output, its weights, and the gradients."""
+    module, parameters = module_of(text, inputs)
     outputs = module(*[inputs[n] for n in parameters])
     names = re.search(r"(?m)^ +return [(\[](.*?),?[)\]]", text)[1].split(", ")
     outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]

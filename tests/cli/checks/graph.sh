@@ -246,6 +246,9 @@ check "--grad-seeds" 0 'grad_b +f32\[8\] +\[3, 3, 3, 3, ' --graph trained.py --g
 check "the plan of a graph with gradients" 0 '^trained: [0-9]+ kernels, .*' --graph trained.py --grad --loss loss --emit=plan --target sm_90a
 check "a loss of several elements" 1 '^trained\.py:3:9: error: `linear` is f32\[s0, 8\]: a loss without a seed is one number \[E1013\]' --graph trained.py --grad
 check "--wrt without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --wrt w
+check "--explain-partition" 0 '^saved: 4 values, 140 bytes; 705 bytes if nothing were computed again
+= aten\.exp\.default' --graph trained.py --grad --loss loss --explain-partition --arg s0=17
+check "--explain-partition without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --explain-partition
 check "--grad of a kernel" 2 'gradients are of graphs \[E0703\]' add.tile --grad
 cat > recurrent.py << 'GRAPH'
 class recurrent(torch.nn.Module):
