@@ -10,6 +10,7 @@
 #include "graph/write/write_c.h"
 #include "lowering/target.h"
 #include "tools/aot.h"
+#include "tools/graph_gradient.h"
 #include "tools/graph_pack.h"
 #include "tools/graph_run.h"
 #include "tools/graph_tune.h"
@@ -210,6 +211,12 @@ int mode_graph(struct tool *t) {
   struct graph *g = graph_read_fx_likely(t->arena, t->diag, source, take_likely_sizes, &likely);
   if (!g)
     return likely.status != EXIT_DONE ? likely.status : tool_error_status(t);
+  size_t outputs = g->outputs.len, inputs = g->inputs.len;
+  status = graph_take_gradients(t, g);
+  if (status != EXIT_DONE)
+    return status;
+  if (t->o.explain_partition)
+    return explain_partition(t, g, outputs, g->inputs.len - inputs);
   graph_keep_casts(g, t->o.keep_casts);
   if (t->o.graph_mode == MODE_RUN)
     return graph_run(t, g);

@@ -44,6 +44,9 @@ static bool apply_flag(struct tool *t, const struct given *g) {
   case OPTION_EXPLAIN_PERF: o->explain_perf = true; break;
   case OPTION_CHECK: o->check = true, o->check_at = g->where; break;
   case OPTION_KEEP_CASTS: o->keep_casts = true, o->keep_casts_at = g->where; break;
+  case OPTION_GRAD: o->grad = true, o->grad_at = g->where; break;
+  case OPTION_EXPLAIN_PARTITION: o->explain_partition = true, o->grad_at = g->where; break;
+  case OPTION_GRAD_SEEDS: o->grad_seeds = true, o->grad_at = g->where; break;
   case OPTION_SIMULATE: o->simulate = true, o->simulate_at = g->where; break;
   case OPTION_EXPLAIN_FUSION: o->explain_fusion = true, o->explain_fusion_at = g->where; break;
   case OPTION_MAX_AUTOTUNE: o->max_autotune = true, o->max_autotune_at = g->where; break;
@@ -81,6 +84,8 @@ static bool apply_word(struct tool *t, const struct given *g) {
   case OPTION_SPACE: o->space = word; break;
   case OPTION_TUNED_FOR: o->tuned_for = word; break;
   case OPTION_WEIGHTS: o->weights = word; break;
+  case OPTION_LOSS: o->loss = word; break;
+  case OPTION_WRT: o->wrt = word; break;
   case OPTION_KERNEL:
     o->kernel = option_copy(t, g->value);
     vec_push(t->arena, &o->kernels, word);
@@ -119,6 +124,7 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_REPEATS] = option_apply_number,
     [OPTION_CANDIDATES] = option_apply_number,
     [OPTION_BYTES] = option_apply_number,
+    [OPTION_MEMORY_BUDGET] = option_apply_number,
     [OPTION_RTOL] = option_apply_real,
     [OPTION_ATOL] = option_apply_real,
     [OPTION_FLOPS] = option_apply_real,
@@ -160,6 +166,11 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_EXPLAIN_PERF] = apply_flag,
     [OPTION_CHECK] = apply_flag,
     [OPTION_KEEP_CASTS] = apply_flag,
+    [OPTION_GRAD] = apply_flag,
+    [OPTION_GRAD_SEEDS] = apply_flag,
+    [OPTION_EXPLAIN_PARTITION] = apply_flag,
+    [OPTION_LOSS] = apply_word,
+    [OPTION_WRT] = apply_word,
     [OPTION_SIMULATE] = apply_flag,
     [OPTION_EXPLAIN_FUSION] = apply_flag,
     [OPTION_MAX_AUTOTUNE] = apply_flag,

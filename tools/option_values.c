@@ -102,6 +102,7 @@ bool option_apply_number(struct tool *t, const struct given *g) {
                    : g->id == OPTION_MAX_REGISTERS ? 255
                    : g->id == OPTION_NUM_CTAS      ? 16
                    : g->id == OPTION_BYTES         ? INT64_MAX
+                   : g->id == OPTION_MEMORY_BUDGET ? INT64_MAX
                                                    : 1000000;
   if (!number(t, g, limit, &n))
     return false;
@@ -126,6 +127,7 @@ bool option_apply_number(struct tool *t, const struct given *g) {
     t->o.num_ctas = (uint32_t)n;
     break;
   case OPTION_REPEATS: t->o.repeats = n; break;
+  case OPTION_MEMORY_BUDGET: t->o.memory_budget = n; break;
   case OPTION_CANDIDATES: t->o.candidates = (uint32_t)n; break;
   default: t->o.bytes = n; break;
   }

@@ -79,6 +79,15 @@ static bool check_graph(struct tool *t) {
   if (!o->graph && o->keep_casts)
     return option_usage(t, o->keep_casts_at, E0703, "`--keep-casts` is of graphs",
                         "name the graph with `--graph FILE`");
+  const struct span grad_at = o->loss.value.ptr  ? o->loss.where
+                              : o->wrt.value.ptr ? o->wrt.where
+                                                 : o->grad_at;
+  bool of_grad = o->loss.value.ptr || o->wrt.value.ptr || o->grad_seeds || o->explain_partition;
+  if (!o->graph && (o->grad || of_grad))
+    return option_usage(t, grad_at, E0703, "gradients are of graphs",
+                        "name the graph with `--graph FILE`");
+  if (of_grad && !o->grad)
+    return option_usage(t, grad_at, E0703, "no gradients are asked for", "add `--grad`");
   if (!o->graph)
     return !of_graphs || option_usage(t, o->emit_at, E0703, "this kind of `--emit` is of graphs",
                                       "name the graph with `--graph FILE`");

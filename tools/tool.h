@@ -116,7 +116,11 @@ struct options {
   struct span keep_casts_at;
   bool max_autotune; // with --graph
   struct span max_autotune_at;
-  struct word weights; // value.ptr NULL: not given
+  struct word weights;                      // value.ptr NULL: not given
+  bool grad, grad_seeds, explain_partition; // with --graph
+  uint64_t memory_budget;                   // 0: none
+  struct span grad_at;
+  struct word loss, wrt; // value.ptr NULL: not given
   enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 };
 

@@ -148,8 +148,7 @@ tile_value *tile_graph_input(tile_graph *g, const char *name, tile_type dtype, i
   return capture_value(g, v);
 }
 
-// Does the value belong to this graph?
-static bool is_own(tile_graph *g, const tile_value *v, const char *what) {
+bool capture_is_own(tile_graph *g, const tile_value *v, const char *what) {
   if (v && v->graph == g)
     return true;
   capture_fail(g, TILE_INVALID_ARGUMENT, v ? "%s belongs to another graph" : "%s is NULL", what);
@@ -159,7 +158,7 @@ static bool is_own(tile_graph *g, const tile_value *v, const char *what) {
 tile_status tile_graph_output(tile_graph *g, tile_value *value) {
   if (!g)
     return status_set(TILE_INVALID_ARGUMENT, "no graph");
-  if (!capture_is_open(g) || !is_own(g, value, "the output"))
+  if (!capture_is_open(g) || !capture_is_own(g, value, "the output"))
     return g->status;
   GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);
   graph_add_output(g->g, value->v);
@@ -178,8 +177,8 @@ tile_status tile_graph_set_keep_casts(tile_graph *g, int keeps) {
 tile_status tile_graph_write(tile_graph *g, tile_value *input, tile_value *value) {
   if (!g)
     return status_set(TILE_INVALID_ARGUMENT, "no graph");
-  if (!capture_is_open(g) || !is_own(g, input, "the input that is written") ||
-      !is_own(g, value, "what is written"))
+  if (!capture_is_open(g) || !capture_is_own(g, input, "the input that is written") ||
+      !capture_is_own(g, value, "what is written"))
     return g->status;
   GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);
   const struct value *to = input->v, *from = value->v;
@@ -236,7 +235,7 @@ tile_operand tile_g_tensors(tile_value *const *values, size_t count) {
 }
 
 static bool tensor_arg(tile_graph *g, tile_value *v, struct arg *ret) {
-  if (!is_own(g, v, "an argument"))
+  if (!capture_is_own(g, v, "an argument"))
     return false;
   *ret = ARG_V(v->v);
   return true;

@@ -52,6 +52,8 @@ bool capture_is_open(tile_graph *g);
 const struct expr *capture_size(tile_graph *g, int64_t number);
 int64_t capture_number(tile_graph *g, const struct expr *e); // the inverse
 tile_value *capture_value(tile_graph *g, struct value *v);
+// Does the value belong to this graph? Else an error that calls it `what`.
+bool capture_is_own(tile_graph *g, const tile_value *v, const char *what);
 
 // Declares the jmp_buf `name` and makes it the arena's handler; on return from the function the
 // previous handler is restored. setjmp(name) must follow at once.

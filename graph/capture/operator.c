@@ -103,6 +103,39 @@ static bool call_infer(const struct custom_operator *o, struct graph *g, const s
   return ok;
 }
 
+// ---- gradient ----
+
+static tile_value **wrapped(tile_graph *g, struct value *const *values, uint32_t count) {
+  tile_value **ret = arena_array(g->arena, tile_value *, count + 1);
+  for (uint32_t i = 0; i < count; i++)
+    ret[i] = capture_value(g, values[i]);
+  return ret;
+}
+
+static bool call_gradient(const struct custom_operator *o, struct graph *g, const struct node *n,
+                          struct value *const *gradients, struct value **ret) {
+  tile_graph around = {.arena = g->arena, .diag = g->diag, .g = g};
+  tile_value **results = wrapped(&around, n->results, n->result_count),
+             **of = wrapped(&around, gradients, n->result_count),
+             **out = arena_array(g->arena, tile_value *, o->count + 1);
+  tile_operand *args = operands_of(&around, o, node_custom_args(n));
+  tile_status s =
+      o->given.gradient(&around, args, o->count, results, of, n->result_count, out, o->given.user);
+  bool ok = s == TILE_OK && around.status == TILE_OK;
+  for (size_t i = 0; ok && i < o->count; i++) {
+    const struct arg *a = &node_custom_args(n)[i];
+    ok = !out[i] || (out[i]->graph == &around && a->kind == ARG_VALUE &&
+                     value_same_shape(out[i]->v, a->value));
+    ret[i] = ok && out[i] ? out[i]->v : NULL;
+  }
+  ok = ok || failed(o, g, n, "gradient", &around);
+  free(around.message);
+  free(around.records);
+  return ok;
+}
+
+// ---- reference ----
+
 // Tensors are in `in`; other arguments as the function sees them.
 static tile_status call_reference(const struct custom_operator *o, const struct arg *args,
                                   const int64_t *numbers, const tile_reference_tensor *in,
@@ -131,7 +164,7 @@ static const char *wrong_definition(const tile_operator *op) {
   if (op->build && (op->kernel_source || op->kernel))
     return "it is defined twice: by `build`, and by a kernel";
   if (op->build)
-    return NULL;
+    return op->gradient ? "its gradient is that of what `build` appends" : NULL;
   if (!op->kernel_source || !op->kernel || !op->infer || !op->arguments || !op->grid)
     return "it needs `build`, or a kernel: `kernel_source`, `kernel`, `arguments`, `grid`, `infer`";
   return NULL;
@@ -153,6 +186,7 @@ tile_status tile_operator_register(const tile_operator *op) {
   o->build = op->build ? call_build : NULL;
   o->infer = op->infer ? call_infer : NULL;
   o->interpret = op->reference ? call_reference : NULL;
+  o->gradient = op->gradient ? call_gradient : NULL;
   if (!why && kept && custom_add(o))
     return TILE_OK;
   tile_status s = !kept ? status_set(TILE_OUT_OF_MEMORY, "out of memory for an operator")

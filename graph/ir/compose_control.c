@@ -32,7 +32,8 @@ static void make_results(struct build *b, struct node *n, size_t count) {
   n->results = arena_array(b->g->arena, struct value *, count + 1);
 }
 
-// A call of the graph among the arguments, with the last argument as operands.
+// A call of the graph among the arguments, with the last argument as operands. Under torch.no_grad
+// its results are detached.
 void compose_call(struct build *b, struct node *n) {
   const struct graph *sub = NULL;
   struct value **args;
@@ -43,6 +44,10 @@ void compose_call(struct build *b, struct node *n) {
     return;
   make_results(b, n, sub->outputs.len);
   graph_inline(b, sub, args, n->results);
+  bool has_no_gradient = n->op == OP_WRAP_SET_GRAD && !node_truth(n, 0);
+  for (size_t i = 0; has_no_gradient && i < sub->outputs.len; i++)
+    if (n->results[i])
+      n->results[i] = build_unop(b, OP_DETACH, n->results[i]);
 }
 
 // f xs pos_args: a scan that carries nothing.

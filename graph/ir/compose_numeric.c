@@ -98,8 +98,10 @@ void compose_cdist_backward(struct build *b, struct node *n) {
   if (isinf(p)) {
     slope = build_where_else(b, build_binop(b, OP_EQ_TENSOR, size, norm), way, 0);
   } else if (p > 1 || p < 1) {
-    slope = build_real(b, OP_POW_TENSOR_SCALAR, build_div(b, size, norm), p - 1);
     struct value *is_zero = build_real(b, OP_EQ_TENSOR, p < 1 ? size : norm, 0);
+    struct value *one = build_number(b, 1, X->dtype); // the quotient has a gradient everywhere
+    slope = build_real(b, OP_POW_TENSOR_SCALAR,
+                       build_div(b, size, build_where(b, is_zero, one, norm)), p - 1);
     slope =
         build_mul(b, way, build_where_else(b, build_unop(b, OP_LOGICAL_NOT, is_zero), slope, 0));
   }

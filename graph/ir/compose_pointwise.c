@@ -272,10 +272,15 @@ void compose_nan_to_num(struct build *b, struct node *n) {
 
 // sin(pi x) / (pi x)
 void compose_sinc(struct build *b, struct node *n) {
-  struct value *x = build_up(b, real(b, X)), *t = build_scale(b, x, 3.14159265358979323846);
+  struct value *x = build_up(b, real(b, X)), *is_zero = build_real(b, OP_EQ_TENSOR, x, 0);
+  if (!is_zero)
+    return;
+  struct value *one = build_number(b, 1, x->dtype); // the quotient has a gradient everywhere
+  struct value *t = build_scale(b, build_where(b, is_zero, one, x), 3.14159265358979323846);
   struct value *y = build_div(b, build_unop(b, OP_SIN, t), t);
-  n->results[0] = build_convert(b, build_where_else(b, build_real(b, OP_NE_TENSOR, x, 0), y, 1),
-                                real(b, X)->dtype);
+  struct value *near = build_scale(b, build_mul(b, x, x), -1.64493406684822643647); // -pi^2 / 6
+  n->results[0] =
+      build_convert(b, build_where(b, is_zero, compose_more(b, near, 1), y), real(b, X)->dtype);
 }
 
 // -x log x

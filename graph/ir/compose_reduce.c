@@ -50,6 +50,18 @@ void compose_logsumexp(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, sum, float_of(X));
 }
 
+// The square root, or sum^power, of a sum of what is not negative. The gradient at 0 is 0, as that
+// of PyTorch's norms.
+static struct value *root(struct build *b, struct value *sum, double power) {
+  if (!sum)
+    return NULL;
+  struct value *is_zero = build_real(b, OP_EQ_TENSOR, sum, 0);
+  struct value *safe = build_where(b, is_zero, build_number(b, 1, sum->dtype), sum);
+  safe = power == 0.5 ? build_unop(b, OP_SQRT, safe)
+                      : build_real(b, OP_POW_TENSOR_SCALAR, safe, power);
+  return build_where(b, is_zero, build_number(b, 0, sum->dtype), safe);
+}
+
 static struct value *norm(struct build *b, struct value *x, double p, const struct dims *d,
                           bool keepdim) {
   struct value *size = build_unop(b, OP_ABS, x);
@@ -61,9 +73,9 @@ static struct value *norm(struct build *b, struct value *x, double p, const stru
   if (p == 1)
     return build_sum(b, size, d, keepdim);
   if (p == 2)
-    return build_unop(b, OP_SQRT, build_sum(b, build_mul(b, x, x), d, keepdim));
+    return root(b, build_sum(b, build_mul(b, x, x), d, keepdim), 0.5);
   struct value *sum = build_sum(b, build_real(b, OP_POW_TENSOR_SCALAR, size, p), d, keepdim);
-  return build_real(b, OP_POW_TENSOR_SCALAR, sum, 1 / p);
+  return p > 1 ? root(b, sum, 1 / p) : build_real(b, OP_POW_TENSOR_SCALAR, sum, 1 / p);
 }
 
 // self ord dim keepdim dtype; ord None is 2
@@ -114,13 +126,13 @@ void compose_std(struct build *b, struct node *n) {
   struct arg correction = n->args[2];
   if (correction.kind == ARG_BOOL)
     correction = arg_int(b->g, correction.truth);
-  n->results[0] = build_unop(
-      b, OP_SQRT, BUILD(b, OP_VAR_CORRECTION, n->args[0], n->args[1], correction, n->args[3]));
+  n->results[0] =
+      root(b, BUILD(b, OP_VAR_CORRECTION, n->args[0], n->args[1], correction, n->args[3]), 0.5);
 }
 
 void compose_std_mean(struct build *b, struct node *n) {
   struct node *both = graph_append(b->g, OP_VAR_MEAN_CORRECTION, n->args, 4, b->at);
-  n->results[0] = both ? build_unop(b, OP_SQRT, both->results[0]) : NULL;
+  n->results[0] = both ? root(b, both->results[0], 0.5) : NULL;
   n->results[1] = both ? both->results[1] : NULL;
 }
 

@@ -83,10 +83,13 @@ static struct value *digamma(struct build *b, struct value *x) {
   sum = build_sub(b, build_add(b, build_unop(b, OP_LOG, w), sum), build_scale(b, v, 0.5));
   for (int k = SHIFT; k-- > 0;)
     sum = build_sub(b, sum, build_unop(b, OP_RECIPROCAL, k ? compose_more(b, y, k) : y));
-  struct value *f = fraction(b, x);
+  struct value *f = fraction(b, x), *is_whole = build_real(b, OP_EQ_TENSOR, f, 0);
+  if (!is_whole)
+    return NULL;
+  f = build_where(b, is_whole, build_number(b, 0.5, f->dtype), f); // has a gradient everywhere
   struct value *pole = build_unop(b, OP_TAN, build_scale(b, f, M_PI));
   pole = build_scale(b, build_unop(b, OP_RECIPROCAL, pole), M_PI);
-  pole = build_where_else(b, build_real(b, OP_NE_TENSOR, f, 0), pole, (double)NAN);
+  pole = build_where(b, is_whole, build_number(b, (double)NAN, f->dtype), pole);
   return build_where(b, is_below, build_sub(b, sum, pole), sum);
 }
 
@@ -131,15 +134,21 @@ static struct value *zeta_above(struct build *b, struct value *s, struct value *
 // q + k < 0 are the first ones of zeta(s, 1 - f):
 //   zeta(s, q) = zeta(s, f) + (-1)^s (zeta(s, 1 - f) - zeta(s, 1 - q))
 static struct value *zeta(struct build *b, struct value *s, struct value *q) {
-  struct value *f = fraction(b, q), *is_above = build_real(b, OP_GT_TENSOR, q, 0);
+  struct value *is_above = build_real(b, OP_GT_TENSOR, q, 0);
+  struct value *is_pole = build_binop(b, OP_EQ_TENSOR, build_unop(b, OP_FLOOR, q), q);
+  if (!is_above || !is_pole)
+    return NULL;
+  // Elsewhere the formula is of another number, so that it has a gradient everywhere.
+  struct value *other = build_where(b, build_binop(b, OP_LOGICAL_OR, is_above, is_pole),
+                                    build_number(b, -0.5, q->dtype), q);
+  struct value *f = fraction(b, other);
   struct value *v = zeta_above(b, s, build_where(b, is_above, q, f));
   struct value *below = build_sub(b, zeta_above(b, s, compose_less(b, 1, f)),
-                                  zeta_above(b, s, compose_less(b, 1, q)));
+                                  zeta_above(b, s, compose_less(b, 1, other)));
   struct value *is_odd = build_real(b, OP_NE_TENSOR, fraction(b, build_scale(b, s, 0.5)), 0);
   below = build_where(b, is_odd, build_unop(b, OP_NEG, below), below);
   struct value *is_whole = build_real(b, OP_EQ_TENSOR, fraction(b, s), 0);
   below = build_where_else(b, is_whole, build_add(b, v, below), (double)NAN);
-  struct value *is_pole = build_binop(b, OP_EQ_TENSOR, build_unop(b, OP_FLOOR, q), q);
   below = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, is_pole), below, (double)INFINITY);
   struct value *is_number = build_unop(b, OP_LOGICAL_NOT, build_unop(b, OP_ISNAN, q));
   v = build_where(b, is_above, v, build_where_else(b, is_number, below, (double)NAN));

@@ -30,6 +30,9 @@ struct custom_operator {
   bool (*build)(const struct custom_operator *o, struct graph *g, struct node *n);
   bool (*infer)(const struct custom_operator *o, struct graph *g, const struct node *n,
                 struct custom_type *ret);
+  // And given.gradient, if it has one; ret[i] is the gradient of argument i, NULL: none.
+  bool (*gradient)(const struct custom_operator *o, struct graph *g, const struct node *n,
+                   struct value *const *gradients, struct value **ret);
   // And given.reference, if it has one; numbers[i] is the value of argument i, an integer.
   tile_status (*interpret)(const struct custom_operator *o, const struct arg *args,
                            const int64_t *numbers, const tile_reference_tensor *in, size_t count,

@@ -169,6 +169,16 @@ static bool decompose_node(struct rewrite *rw, const struct node *n) {
   return take(rw, n, ret, first_id);
 }
 
+bool graph_decompose_node(struct graph *g, const struct node *n, struct value **ret) {
+  struct decompose d = {.b = {g, n->span}};
+  if (!rows[n->op].f || !rows[n->op].f(&d, n, ret) || d.keeps)
+    return false;
+  for (uint32_t i = 0; i < n->result_count; i++)
+    if (n->results[i] && !ret[i])
+      return false;
+  return true;
+}
+
 struct graph *graph_decompose(struct graph *g, unsigned flags, bool has_wgmma) {
   struct walk w = {.flags = flags, .has_wgmma = has_wgmma, .changed = true};
   while (g && w.changed) {

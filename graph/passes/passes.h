@@ -17,6 +17,10 @@ enum decompose_flags {
 // has_wgmma: of the target, for the blocks of those kernels.
 struct graph *graph_decompose(struct graph *g, unsigned flags, bool has_wgmma);
 
+// Appends to `g` what graph_decompose replaces its node `n` by, once: ret[i] for each result that
+// `n` has. False after an error, and for a primitive operator.
+bool graph_decompose_node(struct graph *g, const struct node *n, struct value **ret);
+
 // Folds operators on uniform tensors and small constants; removes no-ops (views that change
 // nothing, clones, alias, adding 0, multiplying by 1, masks that are all true); turns masks made of
 // iota and comparisons into predicates of indices; merges common subexpressions; drops dead code.

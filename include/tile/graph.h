@@ -227,6 +227,30 @@ TILE_API tile_value *tile_full(tile_graph *graph, const int64_t *shape, size_t r
                                tile_type dtype);
 TILE_API tile_value *tile_arange(tile_graph *graph, int64_t end); /* i64: 0, 1, ..., end - 1 */
 
+/* ---- gradients ---- */
+/* Appends the gradients of `outputs` by `inputs` (reverse mode): ret_gradients[i] has the dtype and
+ * shape of inputs[i] and is the sum over all outputs. They are ordinary values: mark them as
+ * outputs with tile_graph_output, compute with them, differentiate them again.
+ *
+ * outputs  float values of the graph. Several losses are added.
+ * inputs   any values of the graph, inputs of it or results of operators.
+ * seeds    seeds[i] weights outputs[i]: it has its shape, so that the result is a vector-Jacobian
+ *          product. NULL, or seeds[i] NULL: 1, for an output of one element.
+ * ret_gradients[i] is zeros if no output depends on inputs[i], and NULL if inputs[i] is not a
+ * float.
+ *
+ * aten.detach.default stops gradients, and so do integers, comparisons and rounding. A write to an
+ * input (tile_graph_write) happens after the run: gradients are those by the value before it.
+ *
+ * TILE_COMPILE_ERROR, with the diagnostics in tile_error_message(): an output of several elements
+ * without a seed, or not a float (E1013); no output depends on any input (E1014); operators without
+ * a gradient, all of them (E1012; docs/operators.md has a column). TILE_INVALID_ARGUMENT: a NULL
+ * argument, or a value of another graph. */
+TILE_API tile_status tile_graph_gradient(tile_graph *graph, tile_value *const *outputs,
+                                         size_t output_count, tile_value *const *seeds,
+                                         tile_value *const *inputs, size_t input_count,
+                                         tile_value **ret_gradients);
+
 /* ---- compiling a graph to a program (program.h) ---- */
 /* Compiles all kernels and loads them. From then on the graph refuses changes; it must outlive the
  * program. The caller closes the program. TILE_INVALID_ARGUMENT for a graph without outputs. */

@@ -85,6 +85,14 @@ typedef struct tile_operator {
                            size_t in_count, const tile_reference_tensor *out, size_t out_count,
                            void *user);
   void *user;
+
+  /* Of an operator with a kernel: its vector-Jacobian product, for tile_graph_gradient. Optional:
+   * without it a gradient through the operator is an error. results[i] is result i, gradients[i]
+   * its gradient, NULL: zero. Appends operators to `graph`; out[i] is the gradient of parameter i,
+   * with its shape, and stays NULL for zero and for parameters that are no tensors. */
+  tile_status (*gradient)(tile_graph *graph, const tile_operand *args, size_t count,
+                          tile_value *const *results, tile_value *const *gradients,
+                          size_t result_count, tile_value **out, void *user);
 } tile_operator;
 
 /* Registers an operator. TILE_INVALID_ARGUMENT: a schema that cannot be read, a name that is taken,

@@ -229,6 +229,46 @@ check "the plan of subgraphs" 0 'in launch 1, a: 1 kernels, 1 launches' --graph 
 check "a branch that is timed" 0 'runs, which cannot be recorded' --graph branch.py --bench --target cpu
 check "--keep-casts of a kernel" 2 '`--keep-casts` is of graphs \[E0703\]' add.tile --keep-casts
 
+# Gradients.
+cat > trained.py << 'GRAPH'
+class trained(torch.nn.Module):
+    def forward(self, x: "f32[s0, 24]", w: "f32[8, 24]", b: "f32[8]", target: "i64[s0]"):
+        linear = torch.ops.aten.linear.default(x, w, b)
+        loss = torch.ops.aten.cross_entropy_loss.default(linear, target)
+        return (linear, loss)
+GRAPH
+check "--grad on the CPU" 0 'grad_w +f32\[8, 24\]
+grad_b +f32\[8\]
+checked .*largest difference' --graph trained.py --grad --loss loss --wrt w,b --run --check --target cpu --arg s0=17
+check "--grad in the simulator" 0 'grad_x +f32\[s0, 24\]
+checked .*largest difference' --graph trained.py --grad --loss loss --run --check --simulate --target sm_90a --arg s0=3
+check "--grad-seeds" 0 'grad_b +f32\[8\] +\[3, 3, 3, 3, ' --graph trained.py --grad --grad-seeds --wrt b --run --check --target cpu --arg s0=3 --arg 'seed_linear=f32[3x8]:ones'
+check "the plan of a graph with gradients" 0 '^trained: [0-9]+ kernels, .*' --graph trained.py --grad --loss loss --emit=plan --target sm_90a
+check "a loss of several elements" 1 '^trained\.py:3:9: error: `linear` is f32\[s0, 8\]: a loss without a seed is one number \[E1013\]' --graph trained.py --grad
+check "--wrt without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --wrt w
+check "--explain-partition" 0 '^saved: 4 values, 140 bytes; 705 bytes if nothing were computed again
+= aten\.exp\.default' --graph trained.py --grad --loss loss --explain-partition --arg s0=17
+check "--explain-partition without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --explain-partition
+check "--grad of a kernel" 2 'gradients are of graphs \[E0703\]' add.tile --grad
+cat > recurrent.py << 'GRAPH'
+class recurrent(torch.nn.Module):
+    def forward(self, h: "f32[4]", xs: "f32[s0, 4]", w: "f32[4, 4]"):
+        step = self.step
+        scan = torch.ops.higher_order.scan(step, [h], [xs], (w,))
+        last = scan[0]
+        sum = torch.ops.aten.sum.default(last)
+        return (sum,)
+    class step(torch.nn.Module):
+        def forward(self, h: "f32[4]", x: "f32[4]", w: "f32[4, 4]"):
+            mv = torch.ops.aten.mv.default(w, h)
+            add = torch.ops.aten.add.Tensor(mv, x)
+            tanh = torch.ops.aten.tanh.default(add)
+            mul = torch.ops.aten.mul.Tensor(tanh, x)
+            return (tanh, mul)
+GRAPH
+check "--grad of a scan of a symbolic length" 0 'grad_w +f32\[4, 4\]
+checked .*largest difference' --graph recurrent.py --grad --run --check --target cpu --arg s0=5
+
 # Views beyond their storage: an error when the graph is read if the sizes are known, else when it runs.
 view() { printf 'def forward(self, x: "%s"):\n    r = torch.ops.aten.%s\n    return (r,)\n' "$1" "$2" > view.py; }
 view 'f32[4, 6]' 'as_strided.default(x, [3, 4], [6, 1], 9)'

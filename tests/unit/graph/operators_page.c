@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks docs/operators.md against the tables graph/ir/graph_operators.def, graph/ir/composed.def
-// and graph/passes/lowering.def.
+// Checks docs/operators.md against the tables graph/ir/graph_operators.def, graph/ir/composed.def,
+// graph/passes/lowering.def and graph/autodiff/gradients.def.
 // Arguments: the page, and --update to write it.
+#include "graph/autodiff/gradient.h"
 #include "graph/ir/graph_operators.h"
 
 #include <stdio.h>
@@ -14,6 +15,26 @@ static const char *const ways[OPERATOR_COUNT] = {
 #define DECOMPOSE(id, function) [OP_##id] = "decomposed",
 #include "graph/passes/lowering.def"
 };
+
+static const char *gradient_of(enum operator_id op) {
+  static const char *const kinds[] = {[GRADIENT_MISSING] = "",
+                                      [GRADIENT_RULE] = "rule",
+                                      [GRADIENT_EXPANDED] = "decomposed",
+                                      [GRADIENT_ZERO] = "zero",
+                                      [GRADIENT_NONE] = "none"};
+  return kinds[gradient_kind_of(op)];
+}
+
+// The operators that E1012 names.
+static void print_without_gradient(struct strbuf *out) {
+  strbuf_puts(out, "\nOperators through which there is no gradient (E1012):\n\n");
+  for (unsigned id = 0; id < OPERATOR_COUNT; id++) {
+    const struct operator_row *row = operator_row((enum operator_id)id);
+    const char *why = gradient_refusal(row->id);
+    if (why)
+      strbuf_printf(out, "- `%s`: %s\n", row->name, why);
+  }
+}
 
 static void print_parameters(const struct operator_row *row, struct strbuf *out) {
   size_t count;
@@ -31,10 +52,10 @@ static void print_parameters(const struct operator_row *row, struct strbuf *out)
 }
 
 static void print_class(enum operator_class class, struct strbuf *out) {
-  strbuf_printf(
-      out,
-      "\n## %s\n\n| operator | parameters | results | dtype | kernels |\n|---|---|---|---|---|\n",
-      operator_class_name(class));
+  strbuf_printf(out,
+                "\n## %s\n\n| operator | parameters | results | dtype | kernels | gradient "
+                "|\n|---|---|---|---|---|---|\n",
+                operator_class_name(class));
   static const char *const dtypes[] = {[PROMOTE_SAME] = "promoted",
                                        [PROMOTE_FLOAT] = "promoted to float",
                                        [PROMOTE_BOOL] = "bool",
@@ -50,14 +71,16 @@ static void print_class(enum operator_class class, struct strbuf *out) {
       strbuf_puts(out, " | list");
     else
       strbuf_printf(out, " | %u", row->results);
-    strbuf_printf(out, " | %s | %s |\n", dtypes[row->promotion], ways[id] ? ways[id] : "none");
+    strbuf_printf(out, " | %s | %s | %s |\n", dtypes[row->promotion], ways[id] ? ways[id] : "none",
+                  gradient_of(row->id));
   }
 }
 
 static void print_composed(struct strbuf *out) {
   strbuf_puts(out, "\n## composed\n\nReading or capturing a graph replaces these by the operators "
                    "above; printed graphs show "
-                   "them.\n\n| operator | parameters | results |\n|---|---|---|\n");
+                   "them. Their gradients are those of what they are replaced by.\n\n| operator | "
+                   "parameters | results |\n|---|---|---|\n");
   for (unsigned id = OPERATOR_COUNT; id < OPERATOR_ALL; id++) {
     const struct operator_row *row = operator_row((enum operator_id)id);
     strbuf_printf(out, "| `%s` | ", row->name);
@@ -73,8 +96,8 @@ static void print_page(struct strbuf *out) {
   strbuf_printf(
       out,
       "# Operators of tensor graphs\n\n"
-      "Generated from `graph/ir/graph_operators.def`, `graph/ir/composed.def` and "
-      "`graph/passes/lowering.def`; regenerate with\n"
+      "Generated from `graph/ir/graph_operators.def`, `graph/ir/composed.def`, "
+      "`graph/passes/lowering.def` and\n`graph/autodiff/gradients.def`; regenerate with\n"
       "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"
       "There are %d operators, and %d composed ones (at the end). Names, parameters and "
       "results are PyTorch's. Parameters after `*` are keyword-only.\n"
@@ -83,8 +106,12 @@ static void print_page(struct strbuf *out) {
       "are weak; *promoted to float* converts integers to f32. Kernels: an operator is "
       "lowered *directly*, or is first\n"
       "*decomposed* into others. Passes create the `tile.` operators; graphs cannot "
-      "contain them.\n",
+      "contain them.\n"
+      "Gradient: by a *rule* of its own, by the rules of the operators that it is *decomposed* "
+      "into, *zero* (gradients\n"
+      "stop), or *none*: an error.\n",
       OPERATOR_COUNT, OPERATOR_ALL - OPERATOR_COUNT);
+  print_without_gradient(out);
   for (int class = CLASS_POINTWISE; class <= CLASS_CONTROL; class ++)
     print_class((enum operator_class) class, out);
   print_composed(out);
