@@ -21,10 +21,14 @@ struct custom_operator {
   size_t count;
   uint32_t results;
   tile_operator given; // with copies of its strings
-  // Not of users: the kernel takes tensors as they are stored, if rows are contiguous, rows and the
-  // first element at multiples of 16 bytes. Then `arguments` has x_start and x_stride0, .. as well.
+  // What follows is not for users. The kernel takes tensors as they are stored, if rows are
+  // contiguous, rows and the first element at multiples of 16 bytes. Then `arguments` has x_start
+  // and x_stride0, .. as well.
   bool takes_strides;
-  unsigned num_stages; // the same; 0: the default
+  // The last tensor is a bias of scores, [batch, head, query, key] or broadcast to it; the kernel
+  // computes its elements by functions (graph/emit/call_functions.c).
+  bool computes_bias;
+  unsigned num_stages; // 0: the default
   // Set by the room's C API (graph/capture/operator.c): calls given.build; the results of `n`, NULL
   // after an error. And given.infer.
   bool (*build)(const struct custom_operator *o, struct graph *g, struct node *n);

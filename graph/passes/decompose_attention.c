@@ -13,7 +13,7 @@
 static struct value *four(struct build *b, struct value *x) {
   if (!x || x->rank == 4)
     return x;
-  const struct expr *one = expr_const(b->g->exprs, 1), *shape[4] = {one, one, NULL, NULL};
+  const struct expr *one = expr_const(b->g->exprs, 1), *shape[4] = {one, one, one, one};
   for (uint32_t i = 1; i <= 3 && i <= x->rank; i++)
     shape[4 - i] = x->shape[x->rank - i];
   if (x->rank > 4)
@@ -210,11 +210,18 @@ static bool has_kernels(struct decompose *d, const struct node *n, struct attent
   struct build *b = &d->b;
   const struct value *lse = node_value(n, 5);
   bool has_weights = lse->rank == node_value(n, 1)->rank; // instead of logsumexp
-  if (!(d->flags & HAS_GRADIENT_KERNELS) || mask_of(n) || has_weights || !a->out)
+  if (!(d->flags & HAS_GRADIENT_KERNELS) || has_weights || !a->out)
     return false;
   a->lse = build_up(b, build_view(b, node_value(n, 5), 3, a->q->shape));
   a->is_causal = is_causal(n);
-  return a->lse && a->lse->dtype == DTYPE_F32 && attention_gradients_fit(a);
+  return a->lse && a->lse->dtype == DTYPE_F32 &&
+         ((!a->mask && attention_gradients_fit(a)) || attention_bias_gradients_fit(a));
+}
+
+static bool build_kernels(struct decompose *d, const struct attention_gradients *a,
+                          struct value *ret[static 3]) {
+  return !a->mask && attention_gradients_fit(a) ? attention_gradients_build(d, a, ret)
+                                                : attention_bias_gradients_build(d, a, ret);
 }
 
 // Recomputes P = exp(scores - lse); dS = P (dO V^T - sum(dO O)) scale; dQ = dS K, dK = dS^T Q, dV =
@@ -232,11 +239,10 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
   if (mask)
     mask = four_mask(b, mask, node_value(n, 1), node_value(n, 2));
   struct attention_gradients kernels = {
-      .q = q, .k = keys, .v = values, .out = o, .grad = g, .scale = scale};
+      .q = q, .k = keys, .v = values, .out = o, .grad = g, .scale = scale, .mask = mask};
   if (has_kernels(d, n, &kernels)) {
     struct value *gradients[3];
-    return attention_gradients_build(d, &kernels, gradients) &&
-           give_gradients(d, n, ret, gradients);
+    return build_kernels(d, &kernels, gradients) && give_gradients(d, n, ret, gradients);
   }
   struct value *k = repeat_heads(b, keys, q->shape[1]), *v = repeat_heads(b, values, q->shape[1]);
   const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
