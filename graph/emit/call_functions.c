@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions by which the kernel of a custom operator computes a bias of scores from an
-// expression tree, and the range of queries and keys where it is not -inf:
+// The functions by which the kernel of a custom operator computes scores from products of queries
+// and keys, their derivatives, and the range of queries and keys where they are not -inf:
 //
 //   @triton.jit
-//   def bias(in0, b, h, m, n, q_rows, k_rows):
-//       return tl.where(n <= m, tl.load(in0 + h), float("-inf"))
+//   def score(in0, s, b, h, m, n, q_rows, k_rows):
+//       return tl.where(n <= m, s * 0.125 + tl.load(in0 + h), float("-inf"))
 //
 // What they load is passed on by the kernel: its text has `score_arguments` in its parameters and
 // calls, which become the names of buffers and sizes.
@@ -61,25 +61,49 @@ static void put_bounds(struct emitter *e, struct strbuf *out) {
   put_last(out, "last_query", "n", inverse_text(e, first, c));
 }
 
+// ---- functions of a product ----
+
 enum { MOST_BLOCK = 128 }; // of queries or keys
 
-static void put_bias(struct emitter *e, struct strbuf *out) {
+static bool is_whole(const struct expr *axis) {
+  return expr_is_multiple(axis_extent(axis), MOST_BLOCK);
+}
+
+// An emitter whose axes are the parameters of a function.
+static void put_function(struct emitter *e, struct strbuf *out, const char *name,
+                         const struct scalar *v, const char *beyond) {
   const struct call *c = e->plan->call;
-  const struct scalar *bias = c->operands[c->operand_count - 1];
-  const struct expr *m = c->score_axes[2], *n = c->score_axes[3];
-  bool whole = expr_is_multiple(axis_extent(n), MOST_BLOCK);
-  emit_axis(e, c->score_axes[0], "b", NULL, 0);
-  emit_axis(e, c->score_axes[1], "h", NULL, 0);
-  emit_axis(e, m, "m", expr_is_multiple(axis_extent(m), MOST_BLOCK) ? NULL : "(m < q_rows)", 0);
-  emit_axis(e, n, "n", whole ? NULL : "(n < k_rows)", 0);
-  emit_count(e, bias);
-  const char *text = emit_value(e, bias).s;
-  strbuf_printf(out, "\n\n@triton.jit\ndef bias(%sb, h, m, n, q_rows, k_rows):\n", marker);
+  const struct expr *const *axes = c->score_axes;
+  e->axis_count = 0;
+  e->scopes[0].lines.len = 0;
+  e->scopes[0].serial = ++e->serial;
+  e->infos = e->known = (struct map){0};
+  emit_axis(e, axes[0], "b", NULL, 0);
+  emit_axis(e, axes[1], "h", NULL, 0);
+  emit_axis(e, axes[2], "m", is_whole(axes[2]) ? NULL : "(m < q_rows)", 0);
+  emit_axis(e, axes[3], "n", is_whole(axes[3]) ? NULL : "(n < k_rows)", 0);
+  uint32_t pair = emit_index_axes(e, axes[2]) | emit_index_axes(e, axes[3]);
+  emit_given(e, c->operands[c->operand_count - 3], "s", pair, 0);
+  emit_count(e, v);
+  const char *text = emit_value(e, v).s;
+  strbuf_printf(out, "\n\n@triton.jit\ndef %s(%ss, b, h, m, n, q_rows, k_rows):\n", name, marker);
   kernel_lines_print(e->scopes[0].lines.at, e->scopes[0].lines.len, out);
   strbuf_puts(out, e->scopes[0].lines.len ? "\n" : "");
-  strbuf_printf(
-      out, whole ? "    return %s\n" : "    return tl.where(n < k_rows, %s, float(\"-inf\"))\n",
-      text);
+  if (beyond && !is_whole(axes[3]))
+    strbuf_printf(out, "    return tl.where(n < k_rows, %s, %s)\n", text, beyond);
+  else
+    strbuf_printf(out, "    return %s\n", text);
+}
+
+// A constant derivative is a factor of sums.
+static void put_derivative(struct emitter *e, struct strbuf *out) {
+  const struct call *c = e->plan->call;
+  const struct scalar *v = c->operands[c->operand_count - 1];
+  bool is_constant = v->kind == SCALAR_CONST;
+  union element one = {.real = 1};
+  const char *factor = emit_number(e, DTYPE_F32, is_constant ? v->constant : one);
+  put_function(e, out, "slope", is_constant ? scalar_real(e->s, DTYPE_F32, 1) : v, NULL);
+  strbuf_printf(out, "\n\n@triton.jit\ndef factor():\n    return %s\n", factor);
 }
 
 // `text` with the names in place of the markers.
@@ -99,8 +123,10 @@ static const char *with_arguments(struct emitter *e, const char *text) {
 void emit_call_functions(struct emitter *e, struct launch *l) {
   struct strbuf out = {.arena = e->arena};
   strbuf_puts(&out, l->kernel->source);
-  put_bias(e, &out);
   put_bounds(e, &out);
+  put_derivative(e, &out);
+  const struct call *c = e->plan->call;
+  put_function(e, &out, "score", c->operands[c->operand_count - 2], "float(\"-inf\")");
   for (size_t i = 0; i < e->functions.len; i++)
     strbuf_printf(&out, "\n\n%s", e->functions.at[i]);
   l->kernel->source = with_arguments(e, strbuf_cstr(&out));

@@ -119,7 +119,7 @@ const struct expr *emit_axis_alias(struct emitter *e, const struct expr *axis, c
 uint32_t emit_index_axes(struct emitter *e, const struct expr *offset);
 
 // ---- kernels of custom operators (graph/emit/call_functions.c) ----
-// Appends the functions that compute a bias of scores to the kernel of `l`, a call with score_axes,
+// Appends the functions that compute scores to the kernel of `l`, a call with score_axes,
 // and what they need to its arguments. `e` is an emitter without a body.
 void emit_call_functions(struct emitter *e, struct launch *l);
 

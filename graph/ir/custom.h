@@ -25,9 +25,10 @@ struct custom_operator {
   // contiguous, rows and the first element at multiples of 16 bytes. Then `arguments` has x_start
   // and x_stride0, .. as well.
   bool takes_strides;
-  // The last tensor is a bias of scores, [batch, head, query, key] or broadcast to it; the kernel
-  // computes its elements by functions (graph/emit/call_functions.c).
-  bool computes_bias;
+  // The last three tensors are a product of queries and keys, scores computed from it, and the
+  // derivative of the scores, each [batch, head, query, key]. The kernel has the product of a pair,
+  // and computes the rest by functions (graph/emit/call_functions.c).
+  bool computes_scores;
   unsigned num_stages; // 0: the default
   // Set by the room's C API (graph/capture/operator.c): calls given.build; the results of `n`, NULL
   // after an error. And given.infer.

@@ -112,8 +112,9 @@ struct call {
   const struct node *node;
   size_t operand_count;
   const struct scalar **operands; // loads of element 0, in the order of the node's tensors
-  // Of the last operand, if the kernel computes its elements: batch, head, query and key, which its
-  // expression tree is over. NULL: it is a load, too.
+  // If the kernel computes scores (custom.h): batch, head, query and key. The last three operands
+  // are a placeholder for the product, as in struct attention, and expression trees of it over
+  // these axes. NULL: they are loads, too.
   const struct expr **score_axes;
   const struct expr ***strides; // by operand, of those that may be strided (custom.h); NULL: none
   struct buffer **results;      // by result; NULL: not used

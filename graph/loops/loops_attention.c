@@ -7,6 +7,9 @@
 // The score of a query and a key from their product.
 static const struct scalar *score(struct builder *b, const struct node *n,
                                   const struct scalar *product, coordinates at) {
+  const struct loops_scores given = loops_scores_of(n);
+  if (given.product)
+    return loops_score(b, given.product, given.computed[0], product, at);
   const struct scalar *scale = scalar_real(b->s, DTYPE_F32, node_real(n, 5));
   const struct scalar *s = loops_binary(b, SCALAR_MUL, DTYPE_F32, product, scale);
   const struct scalar *never = scalar_real(b->s, DTYPE_F32, (double)-INFINITY);

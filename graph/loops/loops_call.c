@@ -69,18 +69,16 @@ static const struct scalar *strided_operand(struct builder *b, const struct node
   return dense_operand(b, n, v);
 }
 
-// The bias of scores as an expression tree over axes of its own.
-static const struct scalar *computed_bias(struct builder *b, const struct node *n, struct call *c) {
-  const struct arg *args = node_custom_args(n);
-  const struct value *q = args[0].value, *k = args[1].value;
-  const struct value *bias = NULL;
-  for (size_t i = 0; i < node_custom(n)->count; i++)
-    bias = args[i].kind == ARG_VALUE ? args[i].value : bias;
-  const struct expr *extents[4] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
-  c->score_axes = arena_array(b->arena, const struct expr *, COUNT_OF(extents));
-  for (unsigned i = 0; i < COUNT_OF(extents); i++)
-    c->score_axes[i] = loops_symbol(b, "bhmj"[i], 0, extents[i]);
-  return scalar_convert(b->s, loops_broadcast(b, bias, 4, c->score_axes), DTYPE_F32);
+// The last three operands of a kernel that computes scores, over axes of their own.
+static void computed_scores(struct builder *b, const struct node *n, struct call *c) {
+  const struct loops_scores of = loops_scores_of(n);
+  c->score_axes = arena_array(b->arena, const struct expr *, of.product->rank);
+  for (uint32_t i = 0; i < of.product->rank; i++)
+    c->score_axes[i] = loops_symbol(b, "bhmj"[i], 0, of.product->shape[i]);
+  const struct scalar **last = c->operands + c->operand_count - 3;
+  last[0] = scalar_load(b->s, NULL, expr_const(b->x, 0));
+  for (unsigned i = 0; i < 2; i++)
+    last[1 + i] = loops_score(b, of.product, of.computed[i], last[0], c->score_axes);
 }
 
 // In row-major order, in the memory of an output where one has that order.
@@ -100,10 +98,10 @@ bool loops_lower_call(struct builder *b, const struct node *n) {
   bool is_strided = n->op == OP_CUSTOM && node_custom(n)->takes_strides;
   if (is_strided)
     c->strides = arena_array(b->arena, const struct expr **, c->operand_count + 1);
-  bool computes_bias = n->op == OP_CUSTOM && node_custom(n)->computes_bias;
-  if (computes_bias)
-    c->operands[c->operand_count - 1] = computed_bias(b, n, c);
-  for (size_t i = 0; i + computes_bias < c->operand_count; i++)
+  bool computes_scores = n->op == OP_CUSTOM && node_custom(n)->computes_scores;
+  if (computes_scores)
+    computed_scores(b, n, c);
+  for (size_t i = 0; i + (computes_scores ? 3 : 0) < c->operand_count; i++)
     c->operands[i] = is_strided ? strided_operand(b, n, operands[i], &c->strides[i])
                                 : dense_operand(b, n, operands[i]);
   struct stage *s = loops_stage(b, STAGE_CALL, n);

@@ -38,6 +38,8 @@ struct uses {
   bool in_product;     // as an operand
   double product_rows; // of the other operand of a matrix product; 0: none
   bool in_attention;   // a product of one row, of scores or with probabilities
+  uint32_t computed;   // of `count`: toward scores that a kernel computes one by one
+  bool is_product_of_scores; // they are computed from it
   bool is_output;
   bool meets_itself; // some operator compares its elements with each other
   double widest;     // elements of the largest iteration domain that reads it
@@ -114,6 +116,18 @@ const struct scalar *loops_between(struct builder *b, const struct expr *e, cons
                                    const struct expr *to);
 // Reports E1011: the operator and the reason.
 bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...) PRINTF(3, 4);
+
+// ---- graph/loops/scores.c ----
+// Operands of a node that are functions of a product of queries and keys, [batch, heads, queries,
+// keys], and that product; NULL: none.
+struct loops_scores {
+  const struct value *product, *computed[2];
+};
+struct loops_scores loops_scores_of(const struct node *n);
+// Their element as an expression tree of `placeholder`, a load of no buffer, in f32.
+const struct scalar *loops_score(struct builder *b, const struct value *product,
+                                 const struct value *computed, const struct scalar *placeholder,
+                                 coordinates at);
 
 // ---- graph/loops/few_queries.c ----
 // Marks the products of attention with one query, by their results.

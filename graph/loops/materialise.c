@@ -35,11 +35,26 @@ static void note_rows(struct uses *u, const struct node *n, const struct value *
   u->product_rows = rows > u->product_rows ? rows : u->product_rows;
 }
 
+// The last operands of attention, which its kernel computes for each query and key.
+static void use_scores(struct builder *b, const struct loops_scores *scores) {
+  for (unsigned i = 0; i < COUNT_OF(scores->computed); i++)
+    if (scores->computed[i])
+      b->uses[scores->computed[i]->id].computed++;
+  if (scores->product)
+    b->uses[scores->product->id].is_product_of_scores = true;
+}
+
+static bool is_score(const struct loops_scores *scores, const struct value *v) {
+  return v == scores->computed[0] || v == scores->computed[1] || v == scores->product;
+}
+
 static void use(struct builder *b, const struct node *n, const struct value *v) {
   struct uses *u = &b->uses[v->id];
   if (loops_is_view(n->op)) {
     const struct uses *w = &b->uses[n->results[0]->id];
     u->count += w->count;
+    u->computed += w->computed;
+    u->is_product_of_scores |= w->is_product_of_scores;
     u->in_product |= w->in_product;
     u->product_rows = w->product_rows > u->product_rows ? w->product_rows : u->product_rows;
     u->is_output |= w->is_output;
@@ -71,8 +86,13 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
       value_same_shape(v, n->results[0]))
     u->toward = n;
   u->count++;
+  if (c == CLASS_POINTWISE) {
+    const struct uses *w = &b->uses[n->results[0]->id];
+    u->computed += w->count && w->computed == w->count && !w->is_output;
+  }
   u->meets_itself |= compares_with_itself(n);
-  u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
+  const struct loops_scores scores = loops_scores_of(n);
+  u->in_product |= c == CLASS_PRODUCT || (c == CLASS_ATTENTION && !is_score(&scores, v));
   if (n->op == OP_MM || n->op == OP_BMM)
     note_rows(u, n, v);
   double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
@@ -128,6 +148,8 @@ bool loops_find_uses(struct builder *b) {
     if (!loops_is_used(b, g->nodes.at[i]))
       continue;
     use_args(b, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
+    const struct loops_scores scores = loops_scores_of(g->nodes.at[i]);
+    use_scores(b, &scores);
     loops_find_parts(b, g->nodes.at[i]);
   }
   loops_find_few_queries(b);
@@ -193,6 +215,25 @@ static bool has_long_offset(const struct scalar *body) {
   return is_long;
 }
 
+struct product_reader {
+  const struct builder *b;
+  bool found;
+};
+
+static void note_product_of_scores(void *user, const struct scalar *load) {
+  struct product_reader *r = user;
+  const struct value *v = load->buffer->value;
+  r->found = r->found || (v && r->b->uses[v->id].is_product_of_scores);
+}
+
+// A step from the product of queries and keys to the score, in the kernel of attention.
+static bool is_within_scores(struct builder *b, const struct uses *u, const struct scalar *body) {
+  struct product_reader r = {b, false};
+  if (u->count && u->computed == u->count && !u->is_output)
+    scalar_loads(body, note_product_of_scores, &r);
+  return r.found;
+}
+
 // Stored values, and why:
 // - those of long chains of views, before their offsets become too long expressions;
 // - outputs, unless they are a constant or a plain copy of an input;
@@ -224,7 +265,7 @@ static bool should_store(struct builder *b, const struct deferred *z, const stru
     return false;
   if (u->in_product && narrows(z, body))
     return true;
-  if (is_load(body) || u->count == 0)
+  if (is_load(body) || u->count == 0 || is_within_scores(b, u, body))
     return false;
   if (loops_is_part_of_stage(b, z->value, body))
     return true;

@@ -7,7 +7,7 @@
 #include "graph/ir/custom.h"
 #include "graph/passes/decompose.h"
 
-// Of softmax(scale q k^T + mask) v: tensors [batch, heads, rows, columns];
+// Of softmax(scale q k^T) v without a mask but `is_causal`: tensors [batch, heads, rows, columns];
 // k and v may have fewer heads, each for as many heads of queries. lse: [batch, heads, queries],
 // f32.
 struct attention_gradients {
@@ -18,17 +18,17 @@ struct attention_gradients {
       *mask; // bias, [batch, head, query, key] or broadcast to it, or a boolean; NULL: none
 };
 
-// Are there kernels for it, but for the mask? Half precision, heads of at most 128 columns.
+// Are there kernels for it? Half precision, heads of at most 128 columns.
 bool attention_gradients_fit(const struct attention_gradients *a);
 // Appends them: those of q, k and v. False after an error.
 bool attention_gradients_build(struct decompose *d, const struct attention_gradients *a,
                                struct value *ret[static 3]);
 
-// ---- with a bias, graph/passes/attention_bias_gradients.c ----
-// Also f32, heads of up to 256 columns, and values with another number of columns.
-bool attention_bias_gradients_fit(const struct attention_gradients *a);
-bool attention_bias_gradients_build(struct decompose *d, const struct attention_gradients *a,
-                                    struct value *ret[static 3]);
+// ---- of any function of scores, graph/passes/attention_score_gradients.c ----
+// The same for a node tile.attention_gradients. Also f32, heads of up to 256 columns, and values
+// with another number of columns.
+bool attention_score_gradients_fit(const struct node *n);
+bool attention_score_gradients_build(struct decompose *d, const struct node *n, struct value **ret);
 
 // ---- shared by the operators of both ----
 // Results like the second and third tensor; like the first.

@@ -209,28 +209,28 @@ static bool is_minus_infinity(const struct scalar *v) {
 }
 
 // The bounds outside of which v is -inf.
-static void read_bias(struct reading *r, const struct scalar *v) {
+static void read_hidden(struct reading *r, const struct scalar *v) {
   if (v->kind == SCALAR_CONVERT && dtype_is_float(v->in[0]->dtype)) {
-    read_bias(r, v->in[0]);
+    read_hidden(r, v->in[0]);
   } else if (is_op(v, SCALAR_ADD)) {
-    read_bias(r, v->in[0]);
-    read_bias(r, v->in[1]);
+    read_hidden(r, v->in[0]);
+    read_hidden(r, v->in[1]);
   } else if ((is_op(v, SCALAR_MUL) || is_op(v, SCALAR_DIV)) && is_factor(v->in[1])) {
-    read_bias(r, v->in[0]);
+    read_hidden(r, v->in[0]);
   } else if (is_choice(v)) {
     for (int i = 1; i < 3; i++)
       if (is_minus_infinity(v->in[3 - i])) {
         read_bounds(r, v->in[0], i == 2);
-        read_bias(r, v->in[i]);
+        read_hidden(r, v->in[i]);
         return;
       }
   }
 }
 
-struct key_bounds bias_bounds(struct scalars *s, struct exprs *x, const struct scalar *bias,
-                              const struct expr *query, const struct expr *key) {
+struct key_bounds score_bounds(struct scalars *s, struct exprs *x, const struct scalar *score,
+                               const struct expr *query, const struct expr *key) {
   struct reading r = {.s = s, .x = x, .key = key, .query = query, .outer = 1};
-  read_bias(&r, bias);
+  read_hidden(&r, score);
   return (struct key_bounds){r.score.first, r.score.last};
 }
 
@@ -250,7 +250,7 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
   if (!is_read || (r.has_finite && !r.score.has_no_empty))
     r.score = (struct score){.scale = factors, .expr = t->score};
   if (!r.score.seen) {
-    struct key_bounds bounds = bias_bounds(s, x, t->score, query, t->key);
+    struct key_bounds bounds = score_bounds(s, x, t->score, query, t->key);
     r.score.first = bounds.first;
     r.score.last = bounds.last;
   }

@@ -3,13 +3,18 @@
 #include "graph/plan/accesses.h"
 #include "graph/plan/attention_plan.h"
 
-// The computed operand, with the keys that it leaves visible.
-static const struct scalar *bias_of(struct program *p, struct kernel_plan *k,
-                                    const struct call *c) {
+enum { SCORES = 3 }; // operands that the kernel computes: see struct call
+
+// Of these operands, with the keys that the scores leave visible.
+static void plan_scores(struct program *p, struct kernel_plan *k, struct access_walk *w) {
   const struct loops *l = p->regions->loops;
-  const struct scalar *bias = c->operands[c->operand_count - 1];
-  k->bounds = bias_bounds(l->scalars, l->exprs, bias, c->score_axes[2], c->score_axes[3]);
-  return bias;
+  const struct call *c = k->call;
+  const struct scalar *const *last = c->operands + c->operand_count - SCORES;
+  k->bounds =
+      score_bounds(l->scalars, l->exprs, last[1], c->score_axes[2], c->score_axes[3]);
+  access_given(w, last[0]);
+  access_any(w, last[1]);
+  access_any(w, last[2]);
 }
 
 bool plan_call(struct program *p, const struct region *r) {
@@ -17,11 +22,10 @@ bool plan_call(struct program *p, const struct region *r) {
   struct kernel_plan *k = plan_kernel(p, KERNEL_CALL, r, NULL);
   const struct call *c = k->call = r->stages.at[0]->call;
   struct access_walk w = {.arena = p->arena, .k = k};
-  for (size_t i = 0; i < c->operand_count; i++)
-    if (c->score_axes && i + 1 == c->operand_count)
-      access_any(&w, bias_of(p, k, c));
-    else
-      access_buffer(&w, c->operands[i]->buffer, false);
+  for (size_t i = 0; i + (c->score_axes ? SCORES : 0) < c->operand_count; i++)
+    access_buffer(&w, c->operands[i]->buffer, false);
+  if (c->score_axes)
+    plan_scores(p, k, &w);
   for (uint32_t i = 0; i < c->node->result_count; i++)
     if (c->results[i])
       access_buffer(&w, c->results[i], true);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gradients of attention in graphs for a GPU: kernels of their own without a mask (with one: simulate_attention_bias_gradients.sh), in the
+# Gradients of attention in graphs for a GPU: kernels of their own without a mask (with one: simulate_attention_score_gradients.sh), in the
 # simulator with all checks, against the reference interpreter; written out elsewhere. The forward operator gives the log-sum-exp.
 
 # gradients NAME TYPE QUERIES KEYS HEADS HEADS_OF_KEYS COLUMNS CAUSAL: writes NAME.py

@@ -30,10 +30,10 @@ agrees() { # NAME KERNELS
   check "gradients of attention with a bias: $1, kernels" 0 "$2" --graph "$1.py" --emit=tile --target sm_90a
 }
 
-kernels='def attention_bias_queries
-def attention_bias_keys'
-wide='def attention_bias_queries
-def attention_bias_part'
+kernels='def attention_score_queries
+def attention_score_keys'
+wide='def attention_score_queries
+def attention_score_part'
 gradients pairs f16 70 131 3 3 64 64 False f16 "2, 1, 70, 131"
 gradients keys bf16 96 72 4 2 48 48 True b8 "2, 1, 1, 72"
 gradients heads bf16 40 50 4 1 32 32 False f32 "4, 1, 50"
