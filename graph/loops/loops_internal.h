@@ -34,11 +34,11 @@ struct deferred {
 
 // The uses of a value, including those of its views.
 struct uses {
-  uint32_t count;      // operators that use it
-  bool in_product;     // as an operand
-  double product_rows; // of the other operand of a matrix product; 0: none
-  bool in_attention;   // a product of one row, of scores or with probabilities
-  uint32_t computed;   // of `count`: toward scores that a kernel computes one by one
+  uint32_t count;            // operators that use it
+  bool in_product;           // as an operand
+  double product_rows;       // of the other operand of a matrix product; 0: none
+  bool in_attention;         // a product of one row, of scores or with probabilities
+  uint32_t computed;         // of `count`: toward scores that a kernel computes one by one
   bool is_product_of_scores; // they are computed from it
   bool is_output;
   bool meets_itself; // some operator compares its elements with each other

@@ -25,8 +25,7 @@ struct loops_scores loops_scores_of(const struct node *n) {
 const struct scalar *loops_score(struct builder *b, const struct value *product,
                                  const struct value *computed, const struct scalar *placeholder,
                                  coordinates at) {
-  const struct scalar *v =
-      scalar_convert(b->s, loops_broadcast(b, computed, 4, at), DTYPE_F32);
+  const struct scalar *v = scalar_convert(b->s, loops_broadcast(b, computed, 4, at), DTYPE_F32);
   const struct scalar *of = loops_broadcast(b, product, 4, at);
   const struct scalar *from[2] = {of, of}, *to[2] = {placeholder, placeholder};
   if (of->kind == SCALAR_CONVERT)

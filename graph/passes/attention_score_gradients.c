@@ -38,7 +38,7 @@ enum { PARAMETER_COUNT = 16 };
               .constants = CONSTANTS blocks,                                                       \
               .grid = along " * q_size0",                                                          \
               .num_warps = warps},                                                                 \
-    .takes_strides = true, .computes_scores = true, .num_stages = 2, .infer = function               \
+    .takes_strides = true, .computes_scores = true, .num_stages = 2, .infer = function             \
   }
 #define ALONG_KEYS "cdiv(k_size2, BLOCK_N) * k_size1"
 #define ALONG_QUERIES "cdiv(q_size2, BLOCK_M) * q_size1"
@@ -88,7 +88,7 @@ static bool is_row(const struct value *v, enum dtype t, int64_t *ret_columns) {
          *ret_columns <= MOST_WIDTH && *ret_columns % (ALIGNED_BYTES / dtype_bytes(t)) == 0;
 }
 
-// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8
+// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8 scale:9
 bool attention_score_gradients_fit(const struct node *n) {
   const struct value *grad = node_value(n, 0), *q = node_value(n, 1), *k = node_value(n, 2),
                      *v = node_value(n, 3);
@@ -181,6 +181,7 @@ bool attention_score_gradients_build(struct decompose *d, const struct node *n,
   bool is_wide;
   for (size_t i = 0; i < TENSORS; i++)
     args[i] = TENSOR(node_value(n, order[i]));
+  args[TENSORS - 1] = TENSOR(build_scale(&d->b, node_value(n, 8), node_real(n, 9)));
   for (size_t of = 0, given = 0; given < 3; of++) {
     size_t count = TENSORS + put_sizes(d, n, of == 0, &is_wide, args + TENSORS);
     struct custom_operator *o = (is_wide ? of_wide_heads : of_narrow_heads)[of];

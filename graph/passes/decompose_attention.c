@@ -256,15 +256,15 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
   delta = build_sum(b, build_mul(b, build_up(b, g), build_up(b, o)), &row, false);
   if (!score || !lse || !delta)
     return false;
-  struct value *factor = build_full(b, 4, score->shape, scale, score->dtype);
-  struct arg args[] = {TENSOR(g),     TENSOR(q),       TENSOR(k),     TENSOR(v),     TENSOR(lse),
-                       TENSOR(delta), TENSOR(product), TENSOR(score), TENSOR(factor)};
+  struct value *factor = build_full(b, 4, score->shape, 1, score->dtype);
+  struct arg args[] = {TENSOR(g),     TENSOR(q),       TENSOR(k),     TENSOR(v),      TENSOR(lse),
+                       TENSOR(delta), TENSOR(product), TENSOR(score), TENSOR(factor), ARG_F(scale)};
   const struct node *all =
       graph_append(b->g, OP_TILE_ATTENTION_GRADIENTS, args, COUNT_OF(args), b->at);
   return all && give_gradients(d, n, ret, all->results);
 }
 
-// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8
+// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8 scale:9
 bool decompose_attention_gradients(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *g = node_value(n, 0), *q = node_value(n, 1), *keys = node_value(n, 2),
@@ -280,7 +280,8 @@ bool decompose_attention_gradients(struct decompose *d, const struct node *n, st
                   p ? build_number(b, 0, p->dtype) : NULL, p);
   struct value *dp = build_up(b, product_of(b, g, v));
   struct value *ds = build_mul(b, p, build_sub(b, dp, build_view(b, node_value(n, 5), 4, column)));
-  ds = build_convert(b, build_mul(b, ds, node_value(n, 8)), q->dtype);
+  ds = build_scale(b, build_mul(b, ds, node_value(n, 8)), node_real(n, 9));
+  ds = build_convert(b, ds, q->dtype);
   struct value *dv =
       build_binop(b, OP_MATMUL, build_swap(b, build_convert(b, p, q->dtype), 2, 3), g);
   struct value *dk = build_binop(b, OP_MATMUL, build_swap(b, ds, 2, 3), q);

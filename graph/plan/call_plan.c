@@ -10,8 +10,7 @@ static void plan_scores(struct program *p, struct kernel_plan *k, struct access_
   const struct loops *l = p->regions->loops;
   const struct call *c = k->call;
   const struct scalar *const *last = c->operands + c->operand_count - SCORES;
-  k->bounds =
-      score_bounds(l->scalars, l->exprs, last[1], c->score_axes[2], c->score_axes[3]);
+  k->bounds = score_bounds(l->scalars, l->exprs, last[1], c->score_axes[2], c->score_axes[3]);
   access_given(w, last[0]);
   access_any(w, last[1]);
   access_any(w, last[2]);

@@ -21,7 +21,7 @@ struct attention {
   struct tensor *query_gradient, *key_gradient, *value_gradient;
   bool sums_are_weights; // softmax(scores) instead of logsumexp
   // The sum of gradient * output of a row, instead of `output`, and the derivative of a score for
-  // the product of query and key, instead of `scale`; NULL: not given.
+  // `scale` times the product of query and key; NULL: not given.
   const struct tensor *delta, *factor;
 };
 
@@ -187,7 +187,7 @@ static void attend_backward_row(const struct attention *a, int64_t i, int64_t ro
         a->sums_are_weights ? a->sums->at[offset * a->columns + j].real : exp(scores[j] - lse);
     const double ds =
         p * (dot(gradient, a->value->at + (value_head + j) * a->width, a->width) - delta);
-    const double scale = a->factor ? a->factor->at[offset * a->columns + j].real : a->scale;
+    const double scale = a->scale * (a->factor ? a->factor->at[offset * a->columns + j].real : 1);
     if (a->value_gradient)
       add_scaled(a->value_gradient->at + (value_head + j) * a->width, p, gradient, a->width);
     if (a->query_gradient)
@@ -226,7 +226,7 @@ bool reference_attention_backward(struct reference_call *c) {
   return !a.failed || call_fail(c, "out of memory");
 }
 
-// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8
+// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8 scale:9
 bool reference_attention_gradients(struct reference_call *c) {
   struct attention a = {.gradient = call_tensor(c, 0),
                         .sums = call_tensor(c, 4),

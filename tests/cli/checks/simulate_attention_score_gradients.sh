@@ -99,6 +99,52 @@ def forward(self, g: "f16[1, 1, 40, 32]", q: "f16[1, 1, 40, 32]", k: "f16[1, 1, 
 GRAPH
 agrees empty "$kernels"
 
+# Flex attention and its gradients: score functions with a derivative of their own, also of the log-sum-exp.
+for name in flex_soft_cap flex_slopes; do
+  for target in sm_90a sm_80; do
+    check "gradients of attention with a bias: $name, $target" 0 'checked +against the reference interpreter' \
+      --graph "$root/tests/graph/exported/$name.trained/graph.py" --run --check --simulate --target $target --arg s50=33 --arg s33=2
+  done
+done
+check "gradients of attention with a bias: the kernels of flex attention" 0 'def attention_score_queries
+def attention_score_keys
+1.0 - ' --graph "$root/tests/graph/exported/flex_soft_cap.trained/graph.py" --emit=tile --target sm_90a
+cat > flex.py <<'GRAPH'
+class GraphModule(torch.nn.Module):
+    def forward(self, q: "f16[2, 2, 70, 64]", k: "f16[2, 1, 90, 64]", v: "f16[2, 1, 90, 32]", positions: "i32[90]", g: "f16[2, 2, 70, 32]", of_lse: "f32[2, 2, 70]"):
+        score_0 = self.score_0
+        joint_0 = self.joint_0
+        mask_0 = self.mask_0
+        documents = torch.ops.aten.floor_divide.default(positions, 26)
+        flex_attention = torch.ops.higher_order.flex_attention(q, k, v, score_0, (70, 90, mask_0), 0.125, {}, (), (documents,))
+        o = flex_attention[0]
+        lse = flex_attention[1]
+        flex_attention_backward = torch.ops.higher_order.flex_attention_backward(q, k, v, o, lse, g, of_lse, score_0, joint_0, (70, 90, mask_0), 0.125, {}, (), (documents,))
+        dq = flex_attention_backward[0]
+        dk = flex_attention_backward[1]
+        dv = flex_attention_backward[2]
+        return (o, lse, dq, dk, dv)
+    class score_0(torch.nn.Module):
+        def forward(self, s: "f32[]", b: "i32[]", h: "i32[]", m: "i32[]", n: "i32[]"):
+            sub = torch.ops.aten.sub.Tensor(n, m)
+            add = torch.ops.aten.add.Tensor(s, sub, alpha = 0.05)
+            return add
+    class joint_0(torch.nn.Module):
+        def forward(self, s: "f32[]", b: "i32[]", h: "i32[]", m: "i32[]", n: "i32[]", grad: "f32[]"):
+            return [grad, None, None, None, None]
+    class mask_0(torch.nn.Module):
+        def forward(self, b: "i32[]", h: "i32[]", m: "i32[]", n: "i32[]", documents: "i32[90]"):
+            index = torch.ops.aten.index.Tensor(documents, [m])
+            index_1 = torch.ops.aten.index.Tensor(documents, [n])
+            eq = torch.ops.aten.eq.Tensor(index, index_1)
+            return eq
+GRAPH
+for target in sm_90a sm_80; do
+  check "gradients of attention with a bias: documents, $target" 0 'checked +against the reference interpreter' --graph flex.py --run --check --simulate \
+    --target $target --arg 'positions=i32[90]:iota'
+done
+check "gradients of attention with a bias: one kernel forward, nothing for pairs" 0 ': 5 kernels, 5 launches' --graph flex.py --emit=plan --target sm_90a
+
 # A length that each run gives.
 cat > lengths.py <<'GRAPH'
 def forward(self, s0: "Sym(s0)", g: "bf16[1, 2, s0, 64]", q: "bf16[1, 2, s0, 64]", k: "bf16[1, 1, s0, 64]", v: "bf16[1, 1, s0, 64]", bias: "bf16[1, 2, s0, s0]", seed: "u64[2]", offset: "u64[]"):
