@@ -284,6 +284,18 @@ static bool check_scores(struct infer *in, const struct value *q, const struct v
   return true;
 }
 
+// Keys that a query sees: integers that rise with the query, [queries].
+static bool check_bounds(struct infer *in, const struct value *q) {
+  static const char *const names[] = {"first", "end"};
+  for (unsigned i = 0; i < 2; i++) {
+    const struct value *v = node_value(in->n, (unsigned)infer_parameter(in, names[i]));
+    if (v && (v->rank != 1 || !dtype_is_int(v->dtype) || v->shape[0] != q->shape[q->rank - 2]))
+      return infer_error(in, E1004, "`%s` is %s, queries are %s", names[i], infer_type_text(in, v),
+                         infer_type_text(in, q));
+  }
+  return true;
+}
+
 // [B, H, S, D] stored as [B, S, H, D].
 static void heads_inside(struct exprs *x, struct extent *e) {
   const struct expr *stride = expr_const(x, 1);
@@ -300,7 +312,7 @@ bool infer_sdpa(struct infer *in) {
   enum operator_id op = in->op->id;
   static const char *const scores[] = {"product", "score"};
   if (!infer_wants_float(in, q, "query") || !check_heads(in, q, k, v) || !check_mask(in, q, k) ||
-      (op == OP_TILE_ATTENTION && !check_scores(in, q, k, scores, 2)))
+      (op == OP_TILE_ATTENTION && (!check_scores(in, q, k, scores, 2) || !check_bounds(in, q))))
     return false;
   struct extent e = extent_of(q), sums;
   e.shape[q->rank - 1] = v->shape[v->rank - 1];

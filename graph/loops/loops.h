@@ -102,6 +102,9 @@ struct attention {
   const struct scalar *score;     // of the placeholder `product`, at batch, query, key
   const struct scalar *product;   // the placeholder: a SCALAR_LOAD of buffer NULL
   bool zero_empty_rows;           // rows with all scores -inf give 0, not NaN
+  // Of the keys that a query sees, expressions of the query that rise with it, loaded from tables;
+  // `score` is -inf elsewhere. NULL: unknown.
+  const struct expr *first, *end;
   struct buffer *lse;             // logsumexp, f32; NULL: not computed
   const struct expr *lse_offset;  // over batch, query
 };

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-// The score of a query and a key from their product.
-static const struct scalar *score(struct builder *b, const struct node *n,
-                                  const struct scalar *product, coordinates at) {
+// The score of a query and a key from their product, within the bounds of all keys.
+static const struct scalar *any_score(struct builder *b, const struct node *n,
+                                      const struct scalar *product, coordinates at) {
   const struct loops_scores given = loops_scores_of(n);
   if (given.product)
     return loops_score(b, given.product, given.computed[0], product, at);
@@ -27,6 +27,26 @@ static const struct scalar *score(struct builder *b, const struct node *n,
     return loops_binary(b, SCALAR_ADD, DTYPE_F32, s, scalar_convert(b->s, m, DTYPE_F32));
   const struct scalar *in[3] = {m, s, never};
   return scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
+}
+
+// Hides keys outside of first .. end, where the node has them.
+static const struct scalar *score(struct builder *b, const struct node *n, struct attention *a,
+                                  coordinates at) {
+  enum { FIRST = 8, END = 9 };
+  const struct scalar *s = any_score(b, n, a->product, at);
+  for (unsigned i = FIRST; i <= END; i++) {
+    if (!node_value(n, i))
+      continue;
+    const struct scalar *bound = loops_broadcast(b, node_value(n, i), 1, at + 2);
+    const struct scalar *key = scalar_convert(b->s, scalar_index(b->s, at[3]), bound->dtype);
+    const struct scalar *in[3] = {
+        loops_binary(b, i == FIRST ? SCALAR_GE : SCALAR_LT, DTYPE_I1, key, bound), s,
+        scalar_real(b->s, DTYPE_F32, (double)-INFINITY)};
+    const struct expr *most = expr_addi(b->x, axis_extent(at[3]), 1);
+    *(i == FIRST ? &a->first : &a->end) = scalar_indirect(b->s, bound, most);
+    s = scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
+  }
+  return s;
 }
 
 // At a flattened batch index, a row and a column.
@@ -102,7 +122,7 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   a->v = operand(b, n, 2, both, heads, a->key, columns);
   a->product = scalar_load(b->s, NULL, expr_const(b->x, 0));
   const struct expr *pair[4] = {heads[0], heads[1], rows, a->key};
-  a->score = score(b, n, a->product, pair);
+  a->score = score(b, n, a, pair);
   a->zero_empty_rows = true;
   struct assignment h = loops_assign(b, out);
   second_result(b, n, a, pair);

@@ -174,16 +174,31 @@ static struct value *scores(struct build *b, struct value *product, struct value
   return build_where_else(b, build_binop(b, OP_LE_TENSOR, column, row), s, MINUS_INFINITY);
 }
 
-// query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5 product:6 score:7
+// The scores, hidden outside of the keys that each query sees.
+static struct value *within(struct build *b, struct value *s, struct value *first,
+                            struct value *end) {
+  struct value *key = s ? build_iota(b, s->shape[3], 3, 4) : NULL;
+  if (first)
+    s = build_where_else(b, build_binop(b, OP_GE_TENSOR, key, build_along(b, first, 2, 4)), s,
+                         MINUS_INFINITY);
+  if (end)
+    s = build_where_else(b, build_binop(b, OP_LT_TENSOR, key, build_along(b, end, 2, 4)), s,
+                         MINUS_INFINITY);
+  return s;
+}
+
+// query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5 product:6 score:7 first:8 end:9
 bool decompose_attention(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   if (d->flags & KEEPS_ATTENTION)
     return decompose_keep(d);
   struct value *v = node_value(n, 2), *mask = node_value(n, 3), *s = node_value(n, 7);
-  bool may_be_empty = mask || s;
+  struct value *first = node_value(n, 8), *end = node_value(n, 9);
+  bool may_be_empty = mask || s || first || end;
   if (!s)
     s = scores(b, product_of(b, node_value(n, 0), node_value(n, 1)), mask, node_truth(n, 4),
                node_real(n, 5));
+  s = within(b, s, first, end);
   struct dims row = dims_one(3);
   struct value *top = build_amax(b, s, &row, true), *is_empty = NULL;
   if (may_be_empty && top) { // rows without an entry

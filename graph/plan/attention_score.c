@@ -254,6 +254,10 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
     r.score.first = bounds.first;
     r.score.last = bounds.last;
   }
+  if (t->first)
+    bound_first(&r, t->first);
+  if (t->end)
+    bound_last(&r, expr_addi(x, t->end, -1));
   r.score.q = q;
   r.score.k = k;
   return r.score;

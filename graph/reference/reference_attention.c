@@ -9,6 +9,7 @@
 
 struct attention {
   const struct tensor *query, *key, *value, *mask;
+  const struct tensor *first, *end; // of the keys that a query sees; NULL: all
   const struct tensor *score; // [batches, heads, rows, columns]; NULL: of queries, keys and mask
   int64_t batches, heads, key_heads, value_heads; // batches: all dimensions before the heads
   int64_t rows, columns, depth, width;            // of scores; of keys; of values
@@ -61,7 +62,8 @@ static unsigned parameter_index(const struct reference_call *c, const char *name
 }
 
 static bool options(const struct reference_call *c, struct attention *a) {
-  const unsigned given = parameter_index(c, "score");
+  const unsigned given = parameter_index(c, "score"), first = parameter_index(c, "first"),
+                 end = parameter_index(c, "end");
   const unsigned dropout = parameter_index(c, "dropout_p"),
                  causal = parameter_index(c, "is_causal"), scale = parameter_index(c, "scale");
   unsigned mask = parameter_index(c, "attn_mask");
@@ -72,6 +74,8 @@ static bool options(const struct reference_call *c, struct attention *a) {
   a->scale = scale == UINT32_MAX || node_is_none(c->node, scale) ? 1 / sqrt((double)a->depth)
                                                                  : call_real(c, scale);
   a->mask = mask == UINT32_MAX ? NULL : call_tensor(c, mask);
+  a->first = first == UINT32_MAX ? NULL : call_tensor(c, first);
+  a->end = end == UINT32_MAX ? NULL : call_tensor(c, end);
   a->score = given == UINT32_MAX ? NULL : call_tensor(c, given);
   if (a->mask && a->mask->rank > a->query->rank)
     return call_fail(c, "the mask has more dimensions than the queries");
@@ -118,7 +122,8 @@ static double score_row(const struct attention *a, int64_t i, int64_t row, doubl
       score += mask_at(a, i, row, j).real;
     else if (a->mask && !mask_at(a, i, row, j).integer)
       score = -HUGE_VAL;
-    if (a->causal && j > row)
+    if ((a->causal && j > row) || (a->first && j < a->first->at[row].integer) ||
+        (a->end && j >= a->end->at[row].integer))
       score = -HUGE_VAL;
     ret[j] = score;
     top = score > top || isnan(score) ? score : top;
