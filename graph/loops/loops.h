@@ -105,8 +105,8 @@ struct attention {
   // Of the keys that a query sees, expressions of the query that rise with it, loaded from tables;
   // `score` is -inf elsewhere. NULL: unknown.
   const struct expr *first, *end;
-  struct buffer *lse;             // logsumexp, f32; NULL: not computed
-  const struct expr *lse_offset;  // over batch, query
+  struct buffer *lse;            // logsumexp, f32; NULL: not computed
+  const struct expr *lse_offset; // over batch, query
 };
 
 // A node that is no loop nest: it reads whole operands and writes whole results, in row-major

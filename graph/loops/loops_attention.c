@@ -55,7 +55,10 @@ static const struct scalar *operand(struct builder *b, const struct node *n, uns
                                     const struct expr *row, const struct expr *column) {
   const struct value *v = node_value(n, i);
   const struct expr *at[4] = {heads[0], heads[1], row, column};
-  return loops_product_operand(b, n, v, loops_broadcast(b, v, 4, at), batch, row, column, true);
+  const struct scalar *x = loops_broadcast(b, v, 4, at);
+  bool is_cache =
+      i > 0 && expr_hint(node_value(n, 0)->shape[2]) <= LOOPS_FEW_QUERIES && loops_loads_bytes(x);
+  return loops_product_operand(b, n, v, x, batch, row, column, !is_cache);
 }
 
 // The buffer of logsumexp, if it is used.

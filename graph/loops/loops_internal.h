@@ -84,6 +84,9 @@ struct assignment {
 bool loops_is_quantised(struct builder *b, const struct value *v, const struct scalar *body);
 // Is that the operand of a product, which computes it where it reads it?
 bool loops_reads_quantised(struct builder *b, const struct value *v, const struct scalar *body);
+// Attention with so many queries at most reads keys and values of 8 bits where it needs them.
+enum { LOOPS_FEW_QUERIES = 64 };
+bool loops_loads_bytes(const struct scalar *body);
 
 // ---- graph/loops/loops_elements.c ----
 typedef const struct expr *const *coordinates; // an expression for each dimension

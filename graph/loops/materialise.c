@@ -27,6 +27,13 @@ static bool compares_with_itself(const struct node *n) {
   return x && y && x != y && loops_behind_views(x) == loops_behind_views(y);
 }
 
+// The queries of attention, for keys and values that it may read as they are stored.
+static void note_queries(struct uses *u, const struct node *n, const struct value *v) {
+  double rows = (double)expr_hint(node_value(n, 0)->shape[2]);
+  if (v != node_value(n, 0) && rows <= LOOPS_FEW_QUERIES)
+    u->product_rows = rows > u->product_rows ? rows : u->product_rows;
+}
+
 // The rows of a product's result for its right operand, the columns for its left one.
 static void note_rows(struct uses *u, const struct node *n, const struct value *v) {
   const struct value *out = n->results[0];
@@ -95,6 +102,8 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
   u->in_product |= c == CLASS_PRODUCT || (c == CLASS_ATTENTION && !is_score(&scores, v));
   if (n->op == OP_MM || n->op == OP_BMM)
     note_rows(u, n, v);
+  if (n->op == OP_TILE_ATTENTION && !is_score(&scores, v))
+    note_queries(u, n, v);
   double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
                       ? hint_numel(b, v)
                       : hint_numel(b, n->results[0]);

@@ -52,3 +52,24 @@ for rows in 3 90; do
 done
 check "attention of lengths: pages are refused" 1 '`block_table` of attention .E1008.' --graph <(sed 's/True, False)$/True, False, block_table = cu)/' packed.py) \
   --emit=tile --target sm_90a
+
+# A cache in 8 bits, with a scale for all, for each head or for each key: converted where a few queries read it.
+cat > cache.py <<'GRAPH'
+def forward(self, q: "bf16[2, 8, 3, 64]", keys: "f8e4m3fn[2, 2, 611, 64]", values: "f8e4m3fn[2, 2, 611, 64]", of_keys: "f32[]", of_values: "f32[2, 2, 1, 1]"):
+    k_0 = torch.ops.aten._to_copy.default(keys, dtype = torch.bfloat16)
+    k = torch.ops.aten.mul.Tensor(k_0, of_keys)
+    v_0 = torch.ops.aten._to_copy.default(values, dtype = torch.float32)
+    v_1 = torch.ops.aten.mul.Tensor(v_0, of_values)
+    v = torch.ops.aten._to_copy.default(v_1, dtype = torch.bfloat16)
+    o = torch.ops.aten.scaled_dot_product_attention.default(q, k, v, None, 0.0, False, enable_gqa = True)
+    return (o,)
+GRAPH
+sed 's/f8e4m3fn/i8/g; s/of_values: "f32\[2, 2, 1, 1\]"/of_values: "f32[2, 2, 611, 1]"/' cache.py > cache_of_integers.py
+for name in cache cache_of_integers; do
+  check "attention of lengths: $name in one kernel" 0 ': 1 kernels, 1 launches' --graph "$name.py" --emit=plan --target sm_90a
+  for target in sm_90a sm_80 cpu; do
+    simulated=--simulate
+    [ $target = cpu ] && simulated=
+    check "attention of lengths: $name, $target" 0 'checked +against the reference interpreter' --graph "$name.py" --run --check $simulated --target $target
+  done
+done
