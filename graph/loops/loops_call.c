@@ -69,6 +69,18 @@ static const struct scalar *strided_operand(struct builder *b, const struct node
   return dense_operand(b, n, v);
 }
 
+// Does the kernel get where the node's tensor `index` begins, and its strides?
+static bool takes_strides(struct builder *b, const struct node *n, size_t index) {
+  const struct custom_operator *o = n->op == OP_CUSTOM ? node_custom(n) : NULL;
+  if (!o || !o->takes_strides)
+    return false;
+  for (size_t i = 0; i < o->count; i++)
+    if (node_custom_args(n)[i].kind == ARG_VALUE && index-- == 0)
+      return strstr(o->given.arguments,
+                    arena_printf(b->arena, " %.*s_start", STR_ARG(o->parameters[i].name))) != NULL;
+  return false;
+}
+
 // The last three operands of a kernel that computes scores, over axes of their own.
 static void computed_scores(struct builder *b, const struct node *n, struct call *c) {
   const struct loops_scores of = loops_scores_of(n);
@@ -95,15 +107,14 @@ bool loops_lower_call(struct builder *b, const struct node *n) {
   c->node = n;
   c->operand_count = node_tensors(n, 0, n->arg_count, b->arena, &operands);
   c->operands = arena_array(b->arena, const struct scalar *, c->operand_count + 1);
-  bool is_strided = n->op == OP_CUSTOM && node_custom(n)->takes_strides;
-  if (is_strided)
+  if (n->op == OP_CUSTOM && node_custom(n)->takes_strides)
     c->strides = arena_array(b->arena, const struct expr **, c->operand_count + 1);
   bool computes_scores = n->op == OP_CUSTOM && node_custom(n)->computes_scores;
   if (computes_scores)
     computed_scores(b, n, c);
   for (size_t i = 0; i + (computes_scores ? 3 : 0) < c->operand_count; i++)
-    c->operands[i] = is_strided ? strided_operand(b, n, operands[i], &c->strides[i])
-                                : dense_operand(b, n, operands[i]);
+    c->operands[i] = takes_strides(b, n, i) ? strided_operand(b, n, operands[i], &c->strides[i])
+                                            : dense_operand(b, n, operands[i]);
   struct stage *s = loops_stage(b, STAGE_CALL, n);
   s->call = c;
   s->offset = expr_const(b->x, 0);

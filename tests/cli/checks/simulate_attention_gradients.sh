@@ -50,3 +50,15 @@ for rows in 1 150; do
   check "gradients of attention: flash of $rows rows" 0 'checked +against the reference interpreter' \
     --graph flash.py --run --check --simulate --target sm_90a --arg s0=$rows
 done
+
+# Rows of the log-sum-exp that are padded: not in row-major order, which the kernels take.
+cat > padded_rows.py <<'GRAPH'
+def forward(self, g: "f16[2, 2, 40, 64]", q: "f16[2, 2, 40, 64]", k: "f16[2, 2, 40, 64]", v: "f16[2, 2, 40, 64]", o: "f16[2, 2, 40, 64]", lse: "f32[2, 2, 64]", seed: "u64[]", offset: "u64[]"):
+    backward = torch.ops.aten._scaled_dot_product_efficient_attention_backward.default(g, q, k, v, None, o, lse, seed, offset, 0.0, [True, True, True, False], True)
+    dq = backward[0]
+    dk = backward[1]
+    dv = backward[2]
+    return (dq, dk, dv)
+GRAPH
+check "gradients of attention: padded rows of the log-sum-exp" 0 'checked +against the reference interpreter' \
+  --graph padded_rows.py --run --check --simulate --target sm_90a
