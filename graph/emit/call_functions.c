@@ -12,53 +12,62 @@
 
 static const char marker[] = "score_arguments, ";
 
-// An expression of a query or key as the body of a function of the scalar `name`.
-static const char *bound_text(struct emitter *e, const struct expr *bound, const struct expr *axis,
+// Begins a function: what is printed from here on is its body.
+static void begin_function(struct emitter *e) {
+  e->axis_count = 0;
+  e->scopes[0].lines.len = 0;
+  e->scopes[0].serial = ++e->serial;
+  e->infos = e->known = (struct map){0};
+}
+
+static void end_function(struct emitter *e, struct strbuf *out, const char *name,
+                         const char *parameters, const char *result) {
+  strbuf_printf(out, "\n\n@triton.jit\ndef %s(%s%s):\n", name, marker, parameters);
+  kernel_lines_print(e->scopes[0].lines.at, e->scopes[0].lines.len, out);
+  strbuf_puts(out, e->scopes[0].lines.len ? "\n" : "");
+  strbuf_printf(out, "    return %s\n", result);
+}
+
+// ---- bounds ----
+
+static bool has_axis(const struct emitter *e, const struct expr *bound, unsigned axis) {
+  return expr_has_symbol(bound, e->plan->call->score_axes[axis]);
+}
+
+// The bound at the query (axis 2) or key (axis 3) `name`; NULL if it depends on a batch or head.
+static const char *bound_text(struct emitter *e, const struct expr *bound, unsigned axis,
                               const char *name) {
-  const struct expr *at = emit_axis_alias(e, axis, name);
-  emit_axis(e, at, name, NULL, 0);
-  return emit_index(e, expr_substitute(e->x, bound, 1, &axis, &at)).s;
-}
-
-// If the bound is the query plus what no axis determines: the query for a key. NULL: it is not.
-static const char *inverse_text(struct emitter *e, const struct expr *bound, const struct call *c) {
-  const struct expr *step, *base;
-  if (!bound || !expr_linear(e->x, bound, c->score_axes[2], &step, &base) || !expr_is(step, 1))
+  const struct expr *from = e->plan->call->score_axes[axis];
+  begin_function(e);
+  if (!bound || has_axis(e, bound, 0) || has_axis(e, bound, 1))
     return NULL;
-  return bound_text(e, expr_sub(e->x, c->score_axes[3], base), c->score_axes[3], "n");
+  emit_axis(e, from, name, NULL, 0);
+  struct text text = emit_index(e, bound);
+  const struct expr *const *tables = e->plan->call->bounds + (axis == 2 ? 0 : 2);
+  bool is_loaded = tables[0] || tables[1]; // maybe in 64 bits
+  return is_loaded && !text.is_number ? arena_printf(e->arena, "(%s).to(tl.int32)", text.s)
+                                      : text.s;
 }
 
-// Without those that depend on a batch or head.
-static const struct expr *of_all_heads(const struct emitter *e, const struct expr *bound) {
-  const struct expr *const *axes = e->plan->call->score_axes;
-  return bound && !expr_has_symbol(bound, axes[0]) && !expr_has_symbol(bound, axes[1]) ? bound
-                                                                                       : NULL;
+static void put_first(struct emitter *e, struct strbuf *out, const char *name,
+                      const struct expr *bound, unsigned axis, const char *of) {
+  const char *text = bound_text(e, bound, axis, of);
+  end_function(e, out, name, of, text ? arena_printf(e->arena, "tl.maximum(%s, 0)", text) : "0");
 }
 
-static void put_first(struct strbuf *out, const char *name, const char *of, const char *text) {
-  strbuf_printf(out, "\n\n@triton.jit\ndef %s(%s%s):\n    return ", name, marker, of);
-  if (text)
-    strbuf_printf(out, "tl.maximum(%s, 0)\n", text);
-  else
-    strbuf_puts(out, "0\n");
-}
-
-static void put_last(struct strbuf *out, const char *name, const char *of, const char *text) {
-  strbuf_printf(out, "\n\n@triton.jit\ndef %s(%s%s, rows):\n    return ", name, marker, of);
-  if (text)
-    strbuf_printf(out, "tl.minimum(%s, rows - 1)\n", text);
-  else
-    strbuf_puts(out, "rows - 1\n");
+static void put_last(struct emitter *e, struct strbuf *out, const char *name,
+                     const struct expr *bound, unsigned axis, const char *of) {
+  const char *text = bound_text(e, bound, axis, of);
+  end_function(e, out, name, arena_printf(e->arena, "%s, rows", of),
+               text ? arena_printf(e->arena, "tl.minimum(%s, rows - 1)", text) : "rows - 1");
 }
 
 static void put_bounds(struct emitter *e, struct strbuf *out) {
-  const struct call *c = e->plan->call;
-  const struct expr *first = of_all_heads(e, e->plan->bounds.first),
-                    *last = of_all_heads(e, e->plan->bounds.last), *m = c->score_axes[2];
-  put_first(out, "first_key", "m", first ? bound_text(e, first, m, "m") : NULL);
-  put_last(out, "last_key", "m", last ? bound_text(e, last, m, "m") : NULL);
-  put_first(out, "first_query", "n", inverse_text(e, last, c));
-  put_last(out, "last_query", "n", inverse_text(e, first, c));
+  const struct key_bounds *b = &e->plan->bounds;
+  put_first(e, out, "first_key", b->first, 2, "m");
+  put_last(e, out, "last_key", b->last, 2, "m");
+  put_first(e, out, "first_query", b->first_query, 3, "n");
+  put_last(e, out, "last_query", b->last_query, 3, "n");
 }
 
 // ---- functions of a product ----
@@ -69,36 +78,28 @@ static bool is_whole(const struct expr *axis) {
   return expr_is_multiple(axis_extent(axis), MOST_BLOCK);
 }
 
-// An emitter whose axes are the parameters of a function.
 static void put_function(struct emitter *e, struct strbuf *out, const char *name,
                          const struct scalar *v, const char *beyond) {
   const struct call *c = e->plan->call;
   const struct expr *const *axes = c->score_axes;
-  e->axis_count = 0;
-  e->scopes[0].lines.len = 0;
-  e->scopes[0].serial = ++e->serial;
-  e->infos = e->known = (struct map){0};
+  begin_function(e);
   emit_axis(e, axes[0], "b", NULL, 0);
   emit_axis(e, axes[1], "h", NULL, 0);
   emit_axis(e, axes[2], "m", is_whole(axes[2]) ? NULL : "(m < q_rows)", 0);
   emit_axis(e, axes[3], "n", is_whole(axes[3]) ? NULL : "(n < k_rows)", 0);
   uint32_t pair = emit_index_axes(e, axes[2]) | emit_index_axes(e, axes[3]);
-  emit_given(e, c->operands[c->operand_count - 3], "s", pair, 0);
+  emit_given(e, c->operands[c->scores], "s", pair, 0);
   emit_count(e, v);
   const char *text = emit_value(e, v).s;
-  strbuf_printf(out, "\n\n@triton.jit\ndef %s(%ss, b, h, m, n, q_rows, k_rows):\n", name, marker);
-  kernel_lines_print(e->scopes[0].lines.at, e->scopes[0].lines.len, out);
-  strbuf_puts(out, e->scopes[0].lines.len ? "\n" : "");
   if (beyond && !is_whole(axes[3]))
-    strbuf_printf(out, "    return tl.where(n < k_rows, %s, %s)\n", text, beyond);
-  else
-    strbuf_printf(out, "    return %s\n", text);
+    text = arena_printf(e->arena, "tl.where(n < k_rows, %s, %s)", text, beyond);
+  end_function(e, out, name, "s, b, h, m, n, q_rows, k_rows", text);
 }
 
 // A constant derivative is a factor of sums.
 static void put_derivative(struct emitter *e, struct strbuf *out) {
   const struct call *c = e->plan->call;
-  const struct scalar *v = c->operands[c->operand_count - 1];
+  const struct scalar *v = c->operands[c->scores + 2];
   bool is_constant = v->kind == SCALAR_CONST;
   union element one = {.real = 1};
   const char *factor = emit_number(e, DTYPE_F32, is_constant ? v->constant : one);
@@ -126,7 +127,7 @@ void emit_call_functions(struct emitter *e, struct launch *l) {
   put_bounds(e, &out);
   put_derivative(e, &out);
   const struct call *c = e->plan->call;
-  put_function(e, &out, "score", c->operands[c->operand_count - 2], "float(\"-inf\")");
+  put_function(e, &out, "score", c->operands[c->scores + 1], "float(\"-inf\")");
   for (size_t i = 0; i < e->functions.len; i++)
     strbuf_printf(&out, "\n\n%s", e->functions.at[i]);
   l->kernel->source = with_arguments(e, strbuf_cstr(&out));

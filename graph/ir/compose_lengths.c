@@ -161,6 +161,19 @@ static struct range range_of(struct lengths *l) {
   return r;
 }
 
+// The queries that see a key: the same from the other side.
+static struct range queries_of(const struct lengths *l) {
+  struct lengths other = *l;
+  other.q = l->k;
+  other.k = l->q;
+  other.cu_q = l->cu_k;
+  other.cu_k = l->cu_q;
+  other.is_causal = false;
+  other.left = l->is_causal ? 0 : l->right;
+  other.right = l->left;
+  return range_of(&other);
+}
+
 // ---- both directions ----
 
 // The attention and the log-sum-exp.
@@ -195,7 +208,8 @@ static const struct node *gradients(struct lengths *l, struct value *grad, struc
   struct value *k = for_each_head(b, l->k, l->q);
   struct value *product = k ? build_binop(b, OP_MATMUL, l->q, build_swap(b, k, 2, 3)) : NULL;
   struct value *score = build_scale(b, build_up(b, product), l->scale);
-  score = hidden_outside(b, score, range_of(l));
+  struct range keys = range_of(l), queries = queries_of(l);
+  score = hidden_outside(b, score, keys);
   if (!delta || !score || !lse)
     return NULL;
   struct arg args[] = {TENSOR(grad),
@@ -207,7 +221,11 @@ static const struct node *gradients(struct lengths *l, struct value *grad, struc
                        TENSOR(product),
                        TENSOR(score),
                        TENSOR(build_full(b, 4, score->shape, 1, score->dtype)),
-                       ARG_F(l->scale)};
+                       ARG_F(l->scale),
+                       ARG_V(keys.first),
+                       ARG_V(keys.end),
+                       ARG_V(queries.first),
+                       ARG_V(queries.end)};
   return graph_append(b->g, OP_TILE_ATTENTION_GRADIENTS, args, COUNT_OF(args), b->at);
 }
 

@@ -25,9 +25,11 @@ struct custom_operator {
   // contiguous, rows and the first element at multiples of 16 bytes. Then `arguments` has x_start
   // and x_stride0, .. as well.
   bool takes_strides;
-  // The last three tensors are a product of queries and keys, scores computed from it, and the
-  // derivative of the scores, each [batch, head, query, key]. The kernel has the product of a pair,
-  // and computes the rest by functions (graph/emit/call_functions.c).
+  // The tensors from `product` on are a product of queries and keys, scores computed from it, and
+  // the derivative of the scores, each [batch, head, query, key]; then, if given, the keys that a
+  // query sees and the queries that see a key (first, end, first_query, end_query), which rise with
+  // it. The kernel has the product of a pair, and computes the rest by functions
+  // (graph/emit/call_functions.c).
   bool computes_scores;
   unsigned num_stages; // 0: the default
   // Set by the room's C API (graph/capture/operator.c): calls given.build; the results of `n`, NULL

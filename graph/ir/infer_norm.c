@@ -284,17 +284,20 @@ static bool check_scores(struct infer *in, const struct value *q, const struct v
   return true;
 }
 
-// Keys that a query sees: integers that rise with the query, [queries].
-static bool check_bounds(struct infer *in, const struct value *q) {
-  static const char *const names[] = {"first", "end"};
+// Where the keys that a query sees begin or end, or the queries that see a key: integers that rise
+// with the row.
+static bool check_bounds(struct infer *in, const char *const names[2], const struct expr *rows) {
   for (unsigned i = 0; i < 2; i++) {
     const struct value *v = node_value(in->n, (unsigned)infer_parameter(in, names[i]));
-    if (v && (v->rank != 1 || !dtype_is_int(v->dtype) || v->shape[0] != q->shape[q->rank - 2]))
-      return infer_error(in, E1004, "`%s` is %s, queries are %s", names[i], infer_type_text(in, v),
-                         infer_type_text(in, q));
+    if (v && (v->rank != 1 || !dtype_is_int(v->dtype) || v->shape[0] != rows))
+      return infer_error(in, E1004, "`%s` is %s, for %s rows", names[i], infer_type_text(in, v),
+                         infer_shape_text(in, 1, &rows));
   }
   return true;
 }
+
+static const char *const of_keys[2] = {"first", "end"}, *const of_queries[2] = {"first_query",
+                                                                                "end_query"};
 
 // [B, H, S, D] stored as [B, S, H, D].
 static void heads_inside(struct exprs *x, struct extent *e) {
@@ -312,7 +315,8 @@ bool infer_sdpa(struct infer *in) {
   enum operator_id op = in->op->id;
   static const char *const scores[] = {"product", "score"};
   if (!infer_wants_float(in, q, "query") || !check_heads(in, q, k, v) || !check_mask(in, q, k) ||
-      (op == OP_TILE_ATTENTION && (!check_scores(in, q, k, scores, 2) || !check_bounds(in, q))))
+      (op == OP_TILE_ATTENTION &&
+       (!check_scores(in, q, k, scores, 2) || !check_bounds(in, of_keys, q->shape[q->rank - 2]))))
     return false;
   struct extent e = extent_of(q), sums;
   e.shape[q->rank - 1] = v->shape[v->rank - 1];
@@ -385,7 +389,9 @@ bool infer_attention_gradients(struct infer *in) {
     return infer_error(in, E1004, "query is %s, not [batch, heads, rows, columns]",
                        infer_type_text(in, q));
   const struct expr *of_out[4] = {q->shape[0], q->shape[1], q->shape[2], like[2]->shape[3]};
-  bool fits = check_heads(in, q, like[1], like[2]) && check_scores(in, q, like[1], scores, 3);
+  bool fits = check_heads(in, q, like[1], like[2]) && check_scores(in, q, like[1], scores, 3) &&
+              check_bounds(in, of_keys, q->shape[2]) &&
+              check_bounds(in, of_queries, like[1]->shape[2]);
   if (fits && !value_has_shape(grad, 4, of_out))
     return infer_error(in, E1004, "the gradient is %s, query is %s, value is %s",
                        infer_type_text(in, grad), infer_type_text(in, q),

@@ -115,10 +115,13 @@ struct call {
   const struct node *node;
   size_t operand_count;
   const struct scalar **operands; // loads of element 0, in the order of the node's tensors
-  // If the kernel computes scores (custom.h): batch, head, query and key. The last three operands
-  // are a placeholder for the product, as in struct attention, and expression trees of it over
-  // these axes. NULL: they are loads, too.
+  // If the kernel computes scores (custom.h): batch, head, query and key. From operand `scores` on,
+  // these are a placeholder for the product, as in struct attention, the score and its derivative,
+  // expression trees of it over these axes, and tables of bounds at the query or key. NULL: all
+  // operands are loads.
   const struct expr **score_axes;
+  size_t scores;
+  const struct expr *bounds[4]; // the tables' elements, of keys, then of queries; NULL: none
   const struct expr ***strides; // by operand, of those that may be strided (custom.h); NULL: none
   struct buffer **results;      // by result; NULL: not used
 };

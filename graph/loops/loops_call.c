@@ -81,16 +81,28 @@ static bool takes_strides(struct builder *b, const struct node *n, size_t index)
   return false;
 }
 
-// The last three operands of a kernel that computes scores, over axes of their own.
+// The operands of a kernel that computes scores, over axes of their own.
 static void computed_scores(struct builder *b, const struct node *n, struct call *c) {
   const struct loops_scores of = loops_scores_of(n);
   c->score_axes = arena_array(b->arena, const struct expr *, of.product->rank);
   for (uint32_t i = 0; i < of.product->rank; i++)
     c->score_axes[i] = loops_symbol(b, "bhmj"[i], 0, of.product->shape[i]);
-  const struct scalar **last = c->operands + c->operand_count - 3;
-  last[0] = scalar_load(b->s, NULL, expr_const(b->x, 0));
+  size_t at = c->operand_count - 3;
+  for (unsigned i = 0; i < COUNT_OF(of.bounds); i++)
+    at -= of.bounds[i] != NULL;
+  c->scores = at;
+  const struct scalar *product = scalar_load(b->s, NULL, expr_const(b->x, 0));
+  c->operands[at++] = product;
   for (unsigned i = 0; i < 2; i++)
-    last[1 + i] = loops_score(b, of.product, of.computed[i], last[0], c->score_axes);
+    c->operands[at++] = loops_score(b, of.product, of.computed[i], product, c->score_axes);
+  for (unsigned i = 0; i < COUNT_OF(of.bounds); i++) {
+    const struct expr *const *row = &c->score_axes[i < 2 ? 2 : 3];
+    if (!of.bounds[i])
+      continue;
+    const struct expr *most = expr_addi(b->x, axis_extent(c->score_axes[i < 2 ? 3 : 2]), 1);
+    c->operands[at] = loops_broadcast(b, of.bounds[i], 1, row);
+    c->bounds[i] = scalar_indirect(b->s, c->operands[at++], most);
+  }
 }
 
 // In row-major order, in the memory of an output where one has that order.
@@ -112,7 +124,7 @@ bool loops_lower_call(struct builder *b, const struct node *n) {
   bool computes_scores = n->op == OP_CUSTOM && node_custom(n)->computes_scores;
   if (computes_scores)
     computed_scores(b, n, c);
-  for (size_t i = 0; i + (computes_scores ? 3 : 0) < c->operand_count; i++)
+  for (size_t i = 0; i < (computes_scores ? c->scores : c->operand_count); i++)
     c->operands[i] = takes_strides(b, n, i) ? strided_operand(b, n, operands[i], &c->strides[i])
                                             : dense_operand(b, n, operands[i]);
   struct stage *s = loops_stage(b, STAGE_CALL, n);

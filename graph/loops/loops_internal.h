@@ -125,6 +125,7 @@ bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...)
 // keys], and that product; NULL: none.
 struct loops_scores {
   const struct value *product, *computed[2];
+  const struct value *bounds[4]; // first, end, first_query, end_query; NULL: none
 };
 struct loops_scores loops_scores_of(const struct node *n);
 // Their element as an expression tree of `placeholder`, a load of no buffer, in f32.

@@ -46,7 +46,7 @@ static void print_attention(const struct attention *a, struct strbuf *out) {
 static void print_call(const struct call *c, struct strbuf *out) {
   strbuf_printf(out, "%s(", c->node->name);
   for (size_t i = 0; i < c->operand_count; i++)
-    if (c->score_axes && i + 3 >= c->operand_count)
+    if (c->score_axes && i >= c->scores)
       print_pair(", ", c->operands[i], out);
     else
       strbuf_printf(out, "%s%s", i ? ", " : "", c->operands[i]->buffer->name);

@@ -4,6 +4,14 @@
 #include "graph/ir/custom.h"
 #include "graph/loops/loops_internal.h"
 
+static const struct value *custom_tensor(const struct node *n, const char *name) {
+  const struct custom_operator *o = node_custom(n);
+  for (size_t i = 0; i < o->count; i++)
+    if (str_is(o->parameters[i].name, name))
+      return node_custom_args(n)[i].value;
+  return NULL;
+}
+
 struct loops_scores loops_scores_of(const struct node *n) {
   enum { PRODUCT = 6, SCORE = 7 }; // of tile.attention
   struct loops_scores ret = {0};
@@ -11,13 +19,12 @@ struct loops_scores loops_scores_of(const struct node *n) {
     ret.product = node_value(n, PRODUCT);
     ret.computed[0] = node_value(n, SCORE);
   } else if (n->op == OP_CUSTOM && node_custom(n)->computes_scores) {
-    const struct arg *args = node_custom_args(n);
-    size_t last = 0;
-    for (size_t i = 0; i < node_custom(n)->count; i++)
-      last = args[i].kind == ARG_VALUE ? i : last;
-    ret.product = args[last - 2].value;
-    ret.computed[0] = args[last - 1].value;
-    ret.computed[1] = args[last].value;
+    ret.product = custom_tensor(n, "product");
+    ret.computed[0] = custom_tensor(n, "score");
+    ret.computed[1] = custom_tensor(n, "derivative");
+    static const char *const names[] = {"first", "end", "first_query", "end_query"};
+    for (unsigned i = 0; i < COUNT_OF(names); i++)
+      ret.bounds[i] = custom_tensor(n, names[i]);
   }
   return ret;
 }

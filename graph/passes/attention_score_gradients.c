@@ -11,22 +11,26 @@ static const char source[] = {
 
 #define PARAMETER(n, t)                                                                            \
   { .name = {n, sizeof n - 1}, .type = t }
+#define OPTIONAL(n)                                                                                \
+  { .name = {n, sizeof n - 1}, .type = 'T', .is_optional = true }
 #define PARAMETERS                                                                                 \
   {                                                                                                \
     PARAMETER("q", 'T'), PARAMETER("k", 'T'), PARAMETER("v", 'T'), PARAMETER("grad", 'T'),         \
         PARAMETER("lse", 'T'), PARAMETER("delta", 'T'), PARAMETER("product", 'T'),                 \
-        PARAMETER("score", 'T'), PARAMETER("derivative", 'T'), PARAMETER("GROUP", 'i'),            \
+        PARAMETER("score", 'T'), PARAMETER("derivative", 'T'), OPTIONAL("first"), OPTIONAL("end"), \
+        OPTIONAL("first_query"), OPTIONAL("end_query"), PARAMETER("GROUP", 'i'),                   \
         PARAMETER("D", 'i'), PARAMETER("WIDTH", 'i'), PARAMETER("D_V", 'i'),                       \
         PARAMETER("WIDTH_V", 'i'), PARAMETER("BLOCK_M", 'i'), PARAMETER("BLOCK_N", 'i')            \
   }
 #define SCHEMA                                                                                     \
   "(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor lse, Tensor delta, Tensor product, Tensor "  \
-  "score, Tensor derivative, int GROUP, int D, int WIDTH, int D_V, int WIDTH_V, int BLOCK_M, int " \
+  "score, Tensor derivative, Tensor? first, Tensor? end, Tensor? first_query, Tensor? end_query, " \
+  "int GROUP, int D, int WIDTH, int D_V, int WIDTH_V, int BLOCK_M, int "                           \
   "BLOCK_N) -> "
 #define CONSTANTS "GROUP D WIDTH D_V WIDTH_V BLOCK_M BLOCK_N"
 #define OF(t) " " t "_start " t "_stride0 " t "_stride1 " t "_stride2"
 #define SIZES " q_size0 q_size1 q_size2 k_size1 k_size2" OF("q") OF("k") OF("v") OF("grad")
-enum { PARAMETER_COUNT = 16 };
+enum { PARAMETER_COUNT = 20 };
 #define OPERATOR(operator, result_list, result_count, kernel_name, given_arguments, blocks, along, \
                  warps, function)                                                                  \
   {                                                                                                \
@@ -175,13 +179,14 @@ static size_t put_sizes(struct decompose *d, const struct node *n, bool over_key
 
 bool attention_score_gradients_build(struct decompose *d, const struct node *n,
                                      struct value **ret) {
-  enum { TENSORS = 9 };
-  static const unsigned order[TENSORS] = {1, 2, 3, 0, 4, 5, 6, 7, 8}; // of the node's operands
+  enum { TENSORS = 13, DERIVATIVE = 8 };
+  // Of the node's operands.
+  static const unsigned order[TENSORS] = {1, 2, 3, 0, 4, 5, 6, 7, 8, 10, 11, 12, 13};
   struct arg args[PARAMETER_COUNT];
   bool is_wide;
   for (size_t i = 0; i < TENSORS; i++)
-    args[i] = TENSOR(node_value(n, order[i]));
-  args[TENSORS - 1] = TENSOR(build_scale(&d->b, node_value(n, 8), node_real(n, 9)));
+    args[i] = ARG_V(node_value(n, order[i]));
+  args[DERIVATIVE] = TENSOR(build_scale(&d->b, node_value(n, 8), node_real(n, 9)));
   for (size_t of = 0, given = 0; given < 3; of++) {
     size_t count = TENSORS + put_sizes(d, n, of == 0, &is_wide, args + TENSORS);
     struct custom_operator *o = (is_wide ? of_wide_heads : of_narrow_heads)[of];

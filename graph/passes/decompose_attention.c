@@ -280,6 +280,7 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
 }
 
 // grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8 scale:9
+// first:10 end:11 first_query:12 end_query:13
 bool decompose_attention_gradients(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *g = node_value(n, 0), *q = node_value(n, 1), *keys = node_value(n, 2),
@@ -289,6 +290,7 @@ bool decompose_attention_gradients(struct decompose *d, const struct node *n, st
     return attention_score_gradients_build(d, n, ret);
   const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
   struct value *k = repeat_heads(b, keys, q->shape[1]), *v = repeat_heads(b, values, q->shape[1]);
+  score = within(b, score, node_value(n, 10), node_value(n, 11));
   lse = build_view(b, lse, 4, column);
   struct value *p = build_unop(b, OP_EXP, build_sub(b, score, lse)); // 0 in rows without an entry
   p = build_where(b, build_real(b, OP_EQ_TENSOR, lse, MINUS_INFINITY),

@@ -231,7 +231,7 @@ struct key_bounds score_bounds(struct scalars *s, struct exprs *x, const struct 
                                const struct expr *query, const struct expr *key) {
   struct reading r = {.s = s, .x = x, .key = key, .query = query, .outer = 1};
   read_hidden(&r, score);
-  return (struct key_bounds){r.score.first, r.score.last};
+  return (struct key_bounds){.first = r.score.first, .last = r.score.last};
 }
 
 struct score score_analyse(struct scalars *s, struct exprs *x, const struct attention *t,

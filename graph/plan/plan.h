@@ -43,9 +43,10 @@ struct kernel_access {
   bool is_store;
 };
 
-// Keys that a query may see, expressions of the query that do not fall; NULL: unknown.
+// Keys that a query may see, expressions of the query that do not fall, and queries that may see a
+// key, expressions of the key; NULL: unknown.
 struct key_bounds {
-  const struct expr *first, *last;
+  const struct expr *first, *last, *first_query, *last_query;
 };
 
 struct kernel_plan {
