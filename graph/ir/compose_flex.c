@@ -4,8 +4,10 @@
 // for one pair at a time (graph/loops/scores.c).
 //
 // The functions are subgraphs of scalars: the score, and the indices of batch, head, query and key.
-// Each scalar becomes a tensor over the dimensions of the scores that it depends on. The block mask
-// is not read: the mask function decides, as in PyTorch's own definition.
+// Each scalar becomes a tensor over the dimensions of the scores that it depends on. The mask
+// function decides, as in PyTorch's own definition. Where it reads tensors (documents), the tables
+// of the block mask bound the keys that a query sees, if all heads share them: blocks outside of
+// the bounds are skipped.
 #include "graph/ir/compose.h"
 #include "graph/ir/subgraph.h"
 
@@ -113,6 +115,13 @@ static struct value *apply(struct build *b, const struct node *flex, const struc
                            size_t lane_count, struct value *const *lanes, size_t rest_count,
                            struct value *const *rest) {
   struct lanes l = {.b = b, .flex = flex, .of = f};
+  struct value **tensors = arena_array(b->g->arena, struct value *, rest_count + 1);
+  size_t kept = 0;
+  for (size_t i = 0; i < rest_count; i++) // sizes are no inputs of the function
+    if (rest[i]->rank > 0 || f->inputs.len == lane_count + rest_count)
+      tensors[kept++] = rest[i];
+  rest = tensors;
+  rest_count = kept;
   l.map = arena_array(b->g->arena, struct value *, f->value_count + 1);
   l.is_lane = arena_array(b->g->arena, bool, f->value_count + 1);
   if (f->inputs.len != lane_count + rest_count || f->outputs.len < 1 || !f->outputs.at[0] ||
@@ -218,6 +227,105 @@ static struct value *scores(const struct flex *f) {
   return seen ? build_where_else(b, build_convert(b, seen, DTYPE_I1), s, -(double)INFINITY) : NULL;
 }
 
+// ---- bounds by the tables of the block mask ----
+
+// The arguments of the block mask: two lengths; for blocks of queries the number and the indices of
+// blocks of keys, partial and full ones; the same for blocks of keys; sizes and the function last.
+enum { KEYS_OF_QUERIES = 2, BLOCK_TABLES = 4, FROM_END_QUERIES = 3 };
+
+struct row_bounds {
+  struct value *first, *end; // of rows of the other side, for each row; NULL: not known
+};
+
+static struct value *reduce_last(struct build *b, struct value *x, bool is_largest) {
+  struct dims last = dims_one(x ? x->rank - 1 : 0);
+  if (!x || is_largest)
+    return x ? build_amax(b, x, &last, false) : NULL;
+  return build_int(b, OP_MUL_TENSOR,
+                   build_amax(b, build_int(b, OP_MUL_TENSOR, x, -1), &last, false), -1);
+}
+
+// x where the condition holds, else the number.
+static struct value *where_number(struct build *b, struct value *condition, struct value *x,
+                                  const struct expr *number) {
+  return x ? build_where(b, condition, x,
+                         build_convert(b,
+                                       BUILD(b, OP_FULL, arg_exprs(b->g, 0, NULL), ARG_E(number),
+                                             ARG_D(x->dtype)),
+                                       x->dtype))
+           : NULL;
+}
+
+// The least, or the largest, block that a table lists for each block: [blocks].
+static struct value *extreme_block(struct build *b, const struct arg *table, bool is_largest,
+                                   const struct expr *otherwise) {
+  struct value *count = table[0].value, *list = table[1].value;
+  const struct expr *blocks = list->shape[2], *most = list->shape[3];
+  const struct expr *rows[] = {blocks, compose_const(b, 1)}, *all[] = {blocks, most};
+  struct value *used = build_binop(b, OP_LT_TENSOR, build_iota(b, most, 1, 2),
+                                   build_convert(b, build_view(b, count, 2, rows), DTYPE_I64));
+  struct value *index = build_convert(b, build_view(b, list, 2, all), DTYPE_I64);
+  return reduce_last(b, where_number(b, used, index, otherwise), is_largest);
+}
+
+// Makes the bounds of blocks rise: the least of those from each block on, the largest up to it.
+static struct value *rising(struct build *b, struct value *x, bool is_largest,
+                            const struct expr *otherwise) {
+  if (!x)
+    return NULL;
+  struct value *row = build_iota(b, x->shape[0], 0, 2), *column = build_iota(b, x->shape[0], 1, 2);
+  struct value *counts = build_binop(b, is_largest ? OP_LE_TENSOR : OP_GE_TENSOR, column, row);
+  return reduce_last(b, where_number(b, counts, build_along(b, x, 1, 2), otherwise), is_largest);
+}
+
+static bool is_table(const struct arg *table) {
+  return table[0].kind == ARG_VALUE && table[1].kind == ARG_VALUE && table[0].value->rank == 3 &&
+         table[1].value->rank == 4 && expr_is(table[1].value->shape[0], 1) &&
+         expr_is(table[1].value->shape[1], 1);
+}
+
+// Bounds of `others` rows, in blocks of `size`, for each of `rows` in blocks of `own` rows.
+static struct row_bounds bounds_of(struct build *b, const struct arg *tables,
+                                   const struct expr *rows, int64_t own, const struct expr *others,
+                                   int64_t size) {
+  struct row_bounds ret = {NULL, NULL};
+  struct value *at = build_int(b, OP_FLOOR_DIVIDE, build_iota(b, rows, 0, 1), own);
+  const struct expr *no_block[2] = {expr_cdiv(b->g->exprs, others, compose_const(b, size)),
+                                    compose_const(b, -1)};
+  for (unsigned last = 0; last < 2; last++) {
+    struct value *block = extreme_block(b, tables, last, no_block[last]);
+    if (is_table(tables + 2))
+      block = build_binop(b, last ? OP_MAXIMUM : OP_MINIMUM, block,
+                          extreme_block(b, tables + 2, last, no_block[last]));
+    block = rising(b, block, last, no_block[last]);
+    if (last && block)
+      block = build_int(b, OP_ADD_TENSOR, block, 1);
+    struct value *row =
+        block && at ? build_int(b, OP_MUL_TENSOR, compose_index(b, block, 0, at), size) : NULL;
+    row = row ? BUILD(b, OP_MINIMUM, TENSOR(row), ARG_E(others)) : NULL;
+    *(last ? &ret.end : &ret.first) = build_convert(b, row, DTYPE_I32);
+  }
+  return ret;
+}
+
+// Of the keys that each query sees.
+static struct row_bounds block_bounds(const struct flex *f, const struct value *q,
+                                      const struct value *k) {
+  const struct arg *list;
+  struct value **buffers;
+  size_t count = node_list(f->n, f->block_mask, &list);
+  bool reads = node_tensors(f->n, f->buffers + 1, f->buffers + 2, f->b->g->arena, &buffers) > 0;
+  int64_t sizes[2] = {0, 0};
+  if (!reads || count < KEYS_OF_QUERIES + BLOCK_TABLES + FROM_END_QUERIES ||
+      !is_table(list + KEYS_OF_QUERIES))
+    return (struct row_bounds){NULL, NULL};
+  for (unsigned i = 0; i < 2; i++)
+    if (list[count - FROM_END_QUERIES + i].kind != ARG_INT ||
+        !expr_is_const(list[count - FROM_END_QUERIES + i].number, &sizes[i]) || sizes[i] < 1)
+      return (struct row_bounds){NULL, NULL};
+  return bounds_of(f->b, list + KEYS_OF_QUERIES, q->shape[2], sizes[0], k->shape[2], sizes[1]);
+}
+
 // query key value score_mod block_mask scale kernel_options score_mod_other_buffers
 // mask_mod_other_buffers; results: the attention, the base-2 logarithm of the sum of exponentials
 // of each row, and its largest score in the same unit
@@ -231,8 +339,10 @@ void compose_flex_attention(struct build *b, struct node *n) {
   struct value *s = k && v && begin_scores(&f, q, k) ? scores(&f) : NULL;
   if (!s)
     return;
-  struct arg args[] = {TENSOR(q),    TENSOR(k),  TENSOR(v),         {.kind = ARG_NONE},
-                       ARG_B(false), ARG_F(1.0), TENSOR(f.product), TENSOR(s)};
+  struct row_bounds keys = block_bounds(&f, q, k);
+  struct arg args[] = {TENSOR(q),         TENSOR(k),      TENSOR(v),         {.kind = ARG_NONE},
+                       ARG_B(false),      ARG_F(1.0),     TENSOR(f.product), TENSOR(s),
+                       ARG_V(keys.first), ARG_V(keys.end)};
   const struct node *whole = graph_append(b->g, OP_TILE_ATTENTION, args, COUNT_OF(args), b->at);
   if (!whole)
     return;

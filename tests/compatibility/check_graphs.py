@@ -43,7 +43,7 @@ STORED = (("unet_sides", "decomposed", 0), ("windows_sides", "captured", 0), ("l
           ("grid_attention", "trained", 1), ("positions_bicubic", "captured", 0), ("quantiles", "exported", 0), ("shapes_in_place", "exported", 0),
           ("views_written", "exported", 0), ("norms_in_training", "exported", 0), ("volumes", "trained", 1), ("spectra", "exported", 0),
           ("pairs_of_any", "captured", 0), ("pixel_centres", "captured", 0), ("branches", "exported", 0), ("prefixes", "captured", 0), ("flex_soft_cap", "trained", 1),
-          ("flex_slopes", "trained", 1))
+          ("flex_slopes", "trained", 1), ("flex_documents", "trained", 1))
 
 
 class Graph:

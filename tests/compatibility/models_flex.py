@@ -15,12 +15,12 @@ def allow_gradients_on_cpu():
     flex._apply_kernel_options = lambda *args, **named: options(*args, **named) | {"OUTPUT_LOGSUMEXP": True}
 
 
-def attention(score, mask):
+def attention(score, mask, block=128):
     """Four heads of queries, two of keys and values, with other columns."""
     def call(m, x):
         allow_gradients_on_cpu()
         rows, q, kv = x.shape[1], m.q(x), m.kv(x)
-        blocks = flex.create_block_mask(mask, None, None, rows, rows, device="cpu") if mask else None
+        blocks = flex.create_block_mask(mask, None, None, rows, rows, device="cpu", BLOCK_SIZE=block) if mask else None
         key, value = kv.split([16, 32], -1)
         return flex.flex_attention(heads(q, 4), heads(key, 2), heads(value, 2), score_mod=score, block_mask=blocks, enable_gqa=True)
 
@@ -37,3 +37,10 @@ def flex_soft_cap():
 def flex_slopes():
     """A slope for each head, which grows with the distance, and squares of scores; no mask."""
     return attention(lambda s, b, h, m, n: s * s * 0.1 - s + 0.25 * (h + 1) * (n - m), None)
+
+
+@model
+def flex_documents():
+    """Documents by a table, of which a query sees what is before it; blocks that are skipped."""
+    documents = torch.arange(300) // 11
+    return attention(None, lambda b, h, m, n: (documents[m] == documents[n]) & (m >= n), 16)
