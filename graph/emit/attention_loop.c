@@ -185,8 +185,12 @@ static const char *bound_text(struct attention_writer *w, const struct expr *bou
   const struct expr *at =
       expr_symbol(w->x, "m_first", 0, w->p->m->symbol->hi, axis_extent(w->p->m));
   bound = batch_offset(w->s, w->x, w->p->batch,
-                       expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->p->m, &at), plus));
-  emit_axis(e, at, of_last ? "(m_first + BLOCK_M - 1)" : "m_first", NULL, w->level);
+                       expr_addi(w->x, index_substitute(w->s, bound, 1, &w->p->m, &at), plus));
+  const char *last = "m_first + BLOCK_M - 1";
+  if (w->p->t->first || w->p->t->end) // read from tables: one that exists
+    last = arena_printf(e->arena, "min(m_first + BLOCK_M, %s) - 1",
+                        emit_extent(e, axis_extent(w->p->m)));
+  emit_axis(e, at, of_last ? arena_printf(e->arena, "(%s)", last) : "m_first", NULL, w->level);
   return emit_index(e, bound).s;
 }
 

@@ -172,6 +172,8 @@ static bool emit_call(struct program *p, const struct kernel_plan *k) {
     l.call = NULL;
     if (!custom_kernel_launch(p, k->call, &l))
       return false;
+    if (k->call->score_axes)
+      emit_call_functions(begin(p, k), &l);
   }
   vec_push(p->arena, &p->launches, l);
   return true;

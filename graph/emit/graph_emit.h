@@ -118,6 +118,11 @@ bool emit_axis_is_wide(const struct expr *axis);
 const struct expr *emit_axis_alias(struct emitter *e, const struct expr *axis, const char *name);
 uint32_t emit_index_axes(struct emitter *e, const struct expr *offset);
 
+// ---- kernels of custom operators (graph/emit/call_functions.c) ----
+// Appends the functions that compute scores to the kernel of `l`, a call with score_axes,
+// and what they need to its arguments. `e` is an emitter without a body.
+void emit_call_functions(struct emitter *e, struct launch *l);
+
 // ---- expression trees (graph/emit/emit_value.c, graph/emit/emit_scalar.c) ----
 // Counts the uses of v's subtrees, before anything is printed.
 void emit_count(struct emitter *e, const struct scalar *v);

@@ -26,6 +26,10 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
   new->product = change(f, old->product, count, from, to);
   new->key = expr_substitute(f->x, old->key, count, from, to);
   new->depth = expr_substitute(f->x, old->depth, count, from, to);
+  if (old->first)
+    new->first = index_substitute(f->s, old->first, count, from, to);
+  if (old->end)
+    new->end = index_substitute(f->s, old->end, count, from, to);
   if (old->lse)
     new->lse_offset = index_substitute(f->s, old->lse_offset, count, from, to);
   s->attention = new;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// flex_attention, written out: products, the score and mask functions applied to all scores at
-// once, a softmax. Fusion finds the attention in it (graph/fuse/attention_match.c), with the
-// functions as part of its kernel.
+// flex_attention and its gradients: attention whose scores are values, computed from the product of
+// queries and keys by the score and mask functions. The kernels of attention compute these values
+// for one pair at a time (graph/loops/scores.c).
 //
 // The functions are subgraphs of scalars: the score, and the indices of batch, head, query and key.
-// Each scalar becomes a tensor over the dimensions of the scores that it depends on. The block mask
-// is not read: the mask function decides, as in PyTorch's own definition.
+// Each scalar becomes a tensor over the dimensions of the scores that it depends on. The mask
+// function decides, as in PyTorch's own definition. Where it reads tensors (documents), the tables
+// of the block mask bound the keys that a query sees, if all heads share them: blocks outside of
+// the bounds are skipped.
 #include "graph/ir/compose.h"
 #include "graph/ir/subgraph.h"
 
@@ -83,17 +85,48 @@ static bool lane_node(struct lanes *l, const struct node *n) {
   return copy != NULL;
 }
 
-// The function's only result for scalars `lanes`, and tensors `rest` that all scores share. NULL
+// By value: does the function's first result depend on it?
+static const bool *find_needed(struct build *b, const struct graph *f) {
+  bool *needed = arena_array(b->g->arena, bool, f->value_count + 1);
+  needed[f->outputs.at[0]->id] = true;
+  for (size_t i = f->nodes.len; i-- > 0;) {
+    const struct node *n = f->nodes.at[i];
+    bool is_needed = false;
+    for (uint32_t r = 0; r < n->result_count; r++)
+      is_needed = is_needed || (n->results[r] && needed[n->results[r]->id]);
+    struct value **operands;
+    size_t count = is_needed ? node_tensors(n, 0, n->arg_count, b->g->arena, &operands) : 0;
+    for (size_t k = 0; k < count; k++)
+      needed[operands[k]->id] = true;
+  }
+  return needed;
+}
+
+static bool is_needed(const struct node *n, const bool *needed) {
+  for (uint32_t r = 0; r < n->result_count; r++)
+    if (n->results[r] && needed[n->results[r]->id])
+      return true;
+  return false;
+}
+
+// The function's first result for scalars `lanes`, and tensors `rest` that all scores share. NULL
 // after an error.
 static struct value *apply(struct build *b, const struct node *flex, const struct graph *f,
                            size_t lane_count, struct value *const *lanes, size_t rest_count,
                            struct value *const *rest) {
   struct lanes l = {.b = b, .flex = flex, .of = f};
+  struct value **tensors = arena_array(b->g->arena, struct value *, rest_count + 1);
+  size_t kept = 0;
+  for (size_t i = 0; i < rest_count; i++) // sizes are no inputs of the function
+    if (rest[i]->rank > 0 || f->inputs.len == lane_count + rest_count)
+      tensors[kept++] = rest[i];
+  rest = tensors;
+  rest_count = kept;
   l.map = arena_array(b->g->arena, struct value *, f->value_count + 1);
   l.is_lane = arena_array(b->g->arena, bool, f->value_count + 1);
-  if (f->inputs.len != lane_count + rest_count || f->outputs.len != 1 || !f->outputs.at[0] ||
+  if (f->inputs.len != lane_count + rest_count || f->outputs.len < 1 || !f->outputs.at[0] ||
       f->outputs.at[0]->rank != 0) {
-    compose_error(b, flex, E1003, "`%s` needs %zu inputs and one result without dimensions",
+    compose_error(b, flex, E1003, "`%s` needs %zu inputs and a first result without dimensions",
                   f->name, lane_count + rest_count);
     return NULL;
   }
@@ -110,8 +143,9 @@ static struct value *apply(struct build *b, const struct node *flex, const struc
     l.map[in->id] = i < lane_count ? build_convert(b, v, in->dtype) : v;
     l.is_lane[in->id] = i < lane_count;
   }
+  const bool *needed = find_needed(b, f);
   for (size_t i = 0; i < f->nodes.len; i++)
-    if (!lane_node(&l, f->nodes.at[i]))
+    if (is_needed(f->nodes.at[i], needed) && !lane_node(&l, f->nodes.at[i]))
       return NULL;
   return l.map[f->outputs.at[0]->id];
 }
@@ -150,32 +184,146 @@ static struct value *repeated(struct build *b, struct value *x, const struct val
   return build_view(b, build_expand(b, build_view(b, x, 5, apart), 5, often), 4, whole);
 }
 
-static const struct graph *mask_function(const struct node *n) {
+// ---- scores ----
+
+// The operator's arguments that both directions have, at their positions in each.
+struct flex {
+  struct build *b;
+  const struct node *n;
+  unsigned function, block_mask, scale, buffers; // then those of the mask function
+  struct value *product;
+  struct value *lanes[1 + SCORE_RANK]; // the scaled product and the indices
+};
+
+static const struct graph *mask_function(const struct flex *f) {
   const struct arg *list;
-  size_t count = node_list(n, 4, &list);
+  size_t count = node_list(f->n, f->block_mask, &list);
   return count && list[count - 1].kind == ARG_GRAPH ? list[count - 1].graph : NULL;
 }
 
-// The scores after both functions, in f32 (or f64).
-static struct value *scores(struct build *b, const struct node *n, struct value *q,
-                            struct value *k) {
-  struct value *lanes[1 + SCORE_RANK], **rest;
-  const struct graph *mask = mask_function(n);
-  struct value *s = build_up(b, build_binop(b, OP_MATMUL, q, build_swap(b, k, 2, 3)));
-  lanes[0] = s = build_scale(b, s, node_real(n, 5));
-  if (!s)
-    return NULL;
-  for (uint32_t d = 0; d < SCORE_RANK; d++)
-    lanes[1 + d] = build_convert(b, build_iota(b, s->shape[d], d, SCORE_RANK), DTYPE_I32);
-  size_t count = node_tensors(n, 7, 8, b->g->arena, &rest);
-  struct value *like = s;
-  s = apply(b, n, node_graph(n, 3), 1 + SCORE_RANK, lanes, count, rest);
+// Products in f32 (or f64), and the indices of each.
+static bool begin_scores(struct flex *f, struct value *q, struct value *k) {
+  struct build *b = f->b;
+  f->product = build_up(b, build_binop(b, OP_MATMUL, q, build_swap(b, k, 2, 3)));
+  struct value *s = f->lanes[0] = build_scale(b, f->product, node_real(f->n, f->scale));
+  for (uint32_t d = 0; s && d < SCORE_RANK; d++)
+    f->lanes[1 + d] = build_convert(b, build_iota(b, s->shape[d], d, SCORE_RANK), DTYPE_I32);
+  return s != NULL;
+}
+
+// After both functions.
+static struct value *scores(const struct flex *f) {
+  struct build *b = f->b;
+  struct value *like = f->lanes[0], **rest;
+  size_t count = node_tensors(f->n, f->buffers, f->buffers + 1, b->g->arena, &rest);
+  struct value *s =
+      apply(b, f->n, node_graph(f->n, f->function), 1 + SCORE_RANK, f->lanes, count, rest);
   s = s ? build_as(b, build_convert(b, s, like->dtype), like) : NULL;
+  const struct graph *mask = mask_function(f);
   if (!s || !mask)
     return s;
-  count = node_tensors(n, 8, 9, b->g->arena, &rest);
-  struct value *seen = apply(b, n, mask, SCORE_RANK, lanes + 1, count, rest);
+  count = node_tensors(f->n, f->buffers + 1, f->buffers + 2, b->g->arena, &rest);
+  struct value *seen = apply(b, f->n, mask, SCORE_RANK, f->lanes + 1, count, rest);
   return seen ? build_where_else(b, build_convert(b, seen, DTYPE_I1), s, -(double)INFINITY) : NULL;
+}
+
+// ---- bounds by the tables of the block mask ----
+
+// The arguments of the block mask: two lengths; for blocks of queries the number and the indices of
+// blocks of keys, partial and full ones; the same for blocks of keys; sizes and the function last.
+enum { KEYS_OF_QUERIES = 2, BLOCK_TABLES = 4, FROM_END_QUERIES = 3 };
+
+struct row_bounds {
+  struct value *first, *end; // of rows of the other side, for each row; NULL: not known
+};
+
+static struct value *reduce_last(struct build *b, struct value *x, bool is_largest) {
+  struct dims last = dims_one(x ? x->rank - 1 : 0);
+  if (!x || is_largest)
+    return x ? build_amax(b, x, &last, false) : NULL;
+  return build_int(b, OP_MUL_TENSOR,
+                   build_amax(b, build_int(b, OP_MUL_TENSOR, x, -1), &last, false), -1);
+}
+
+// x where the condition holds, else the number.
+static struct value *where_number(struct build *b, struct value *condition, struct value *x,
+                                  const struct expr *number) {
+  return x ? build_where(b, condition, x,
+                         build_convert(b,
+                                       BUILD(b, OP_FULL, arg_exprs(b->g, 0, NULL), ARG_E(number),
+                                             ARG_D(x->dtype)),
+                                       x->dtype))
+           : NULL;
+}
+
+// The least, or the largest, block that a table lists for each block: [blocks].
+static struct value *extreme_block(struct build *b, const struct arg *table, bool is_largest,
+                                   const struct expr *otherwise) {
+  struct value *count = table[0].value, *list = table[1].value;
+  const struct expr *blocks = list->shape[2], *most = list->shape[3];
+  const struct expr *rows[] = {blocks, compose_const(b, 1)}, *all[] = {blocks, most};
+  struct value *used = build_binop(b, OP_LT_TENSOR, build_iota(b, most, 1, 2),
+                                   build_convert(b, build_view(b, count, 2, rows), DTYPE_I64));
+  struct value *index = build_convert(b, build_view(b, list, 2, all), DTYPE_I64);
+  return reduce_last(b, where_number(b, used, index, otherwise), is_largest);
+}
+
+// Makes the bounds of blocks rise: the least of those from each block on, the largest up to it.
+static struct value *rising(struct build *b, struct value *x, bool is_largest,
+                            const struct expr *otherwise) {
+  if (!x)
+    return NULL;
+  struct value *row = build_iota(b, x->shape[0], 0, 2), *column = build_iota(b, x->shape[0], 1, 2);
+  struct value *counts = build_binop(b, is_largest ? OP_LE_TENSOR : OP_GE_TENSOR, column, row);
+  return reduce_last(b, where_number(b, counts, build_along(b, x, 1, 2), otherwise), is_largest);
+}
+
+static bool is_table(const struct arg *table) {
+  return table[0].kind == ARG_VALUE && table[1].kind == ARG_VALUE && table[0].value->rank == 3 &&
+         table[1].value->rank == 4 && expr_is(table[1].value->shape[0], 1) &&
+         expr_is(table[1].value->shape[1], 1);
+}
+
+// Bounds of `others` rows, in blocks of `size`, for each of `rows` in blocks of `own` rows.
+static struct row_bounds bounds_of(struct build *b, const struct arg *tables,
+                                   const struct expr *rows, int64_t own, const struct expr *others,
+                                   int64_t size) {
+  struct row_bounds ret = {NULL, NULL};
+  struct value *at = build_int(b, OP_FLOOR_DIVIDE, build_iota(b, rows, 0, 1), own);
+  const struct expr *no_block[2] = {expr_cdiv(b->g->exprs, others, compose_const(b, size)),
+                                    compose_const(b, -1)};
+  for (unsigned last = 0; last < 2; last++) {
+    struct value *block = extreme_block(b, tables, last, no_block[last]);
+    if (is_table(tables + 2))
+      block = build_binop(b, last ? OP_MAXIMUM : OP_MINIMUM, block,
+                          extreme_block(b, tables + 2, last, no_block[last]));
+    block = rising(b, block, last, no_block[last]);
+    if (last && block)
+      block = build_int(b, OP_ADD_TENSOR, block, 1);
+    struct value *row =
+        block && at ? build_int(b, OP_MUL_TENSOR, compose_index(b, block, 0, at), size) : NULL;
+    row = row ? BUILD(b, OP_MINIMUM, TENSOR(row), ARG_E(others)) : NULL;
+    *(last ? &ret.end : &ret.first) = build_convert(b, row, DTYPE_I32);
+  }
+  return ret;
+}
+
+// Of the keys that each query sees.
+static struct row_bounds block_bounds(const struct flex *f, const struct value *q,
+                                      const struct value *k) {
+  const struct arg *list;
+  struct value **buffers;
+  size_t count = node_list(f->n, f->block_mask, &list);
+  bool reads = node_tensors(f->n, f->buffers + 1, f->buffers + 2, f->b->g->arena, &buffers) > 0;
+  int64_t sizes[2] = {0, 0};
+  if (!reads || count < KEYS_OF_QUERIES + BLOCK_TABLES + FROM_END_QUERIES ||
+      !is_table(list + KEYS_OF_QUERIES))
+    return (struct row_bounds){NULL, NULL};
+  for (unsigned i = 0; i < 2; i++)
+    if (list[count - FROM_END_QUERIES + i].kind != ARG_INT ||
+        !expr_is_const(list[count - FROM_END_QUERIES + i].number, &sizes[i]) || sizes[i] < 1)
+      return (struct row_bounds){NULL, NULL};
+  return bounds_of(f->b, list + KEYS_OF_QUERIES, q->shape[2], sizes[0], k->shape[2], sizes[1]);
 }
 
 // query key value score_mod block_mask scale kernel_options score_mod_other_buffers
@@ -183,22 +331,94 @@ static struct value *scores(struct build *b, const struct node *n, struct value 
 // of each row, and its largest score in the same unit
 void compose_flex_attention(struct build *b, struct node *n) {
   struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2);
+  struct flex f = {b, n, .function = 3, .block_mask = 4, .scale = 5, .buffers = 7};
   if (!check(b, n, q, k, v))
     return;
   k = repeated(b, k, q);
   v = repeated(b, v, q);
-  struct value *s = k && v ? scores(b, n, q, k) : NULL;
-  struct dims row = dims_one(3);
-  struct value *top = build_amax(b, s, &row, true);
-  if (!top)
+  struct value *s = k && v && begin_scores(&f, q, k) ? scores(&f) : NULL;
+  if (!s)
     return;
-  struct value *is_empty = build_real(b, OP_EQ_TENSOR, top, -(double)INFINITY);
-  struct value *base = build_where(b, is_empty, build_number(b, 0, top->dtype), top);
-  struct value *e = build_unop(b, OP_EXP, build_sub(b, s, base));
-  struct value *sum = build_sum(b, e, &row, true), *p = build_div(b, e, sum);
-  p = p ? build_where(b, is_empty, build_number(b, 0, p->dtype), p) : NULL;
-  n->results[0] = build_binop(b, OP_MATMUL, build_convert(b, p, v->dtype), v);
-  struct value *lse = build_add(b, top, build_unop(b, OP_LOG, sum));
-  n->results[1] = build_squeeze(b, build_scale(b, lse, log2_e), 3);
-  n->results[2] = build_squeeze(b, build_scale(b, top, log2_e), 3);
+  struct row_bounds keys = block_bounds(&f, q, k);
+  struct arg args[] = {TENSOR(q),         TENSOR(k),      TENSOR(v),         {.kind = ARG_NONE},
+                       ARG_B(false),      ARG_F(1.0),     TENSOR(f.product), TENSOR(s),
+                       ARG_V(keys.first), ARG_V(keys.end)};
+  const struct node *whole = graph_append(b->g, OP_TILE_ATTENTION, args, COUNT_OF(args), b->at);
+  if (!whole)
+    return;
+  struct dims row = dims_one(3);
+  n->results[0] = whole->results[0];
+  n->results[1] = build_scale(b, whole->results[1], log2_e);
+  n->results[2] = build_squeeze(b, build_scale(b, build_amax(b, s, &row, true), log2_e), 3);
+}
+
+// ---- gradients ----
+
+// The gradient of `x` from that of `repeated` x: sums over the queries that share it.
+static struct value *sum_shared(struct build *b, struct value *gradient, const struct value *x) {
+  struct exprs *e = b->g->exprs;
+  if (!gradient || value_same_shape(gradient, x))
+    return gradient;
+  const struct expr *apart[] = {x->shape[0], expr_floordiv(e, gradient->shape[0], x->shape[0]),
+                                x->shape[1], expr_floordiv(e, gradient->shape[1], x->shape[1]),
+                                x->shape[2], x->shape[3]};
+  struct dims shared = {.at = {1, 3}, .count = 2};
+  struct value *sum = build_sum(b, build_view(b, build_up(b, gradient), 6, apart), &shared, false);
+  return build_convert(b, sum, gradient->dtype);
+}
+
+// The derivative of the score for the scaled product: the joint function's result for a gradient
+// of 1.
+static struct value *derivative(const struct flex *f) {
+  struct build *b = f->b;
+  struct value *s = f->lanes[0], **rest, *lanes[2 + SCORE_RANK];
+  for (unsigned i = 0; i < COUNT_OF(f->lanes); i++)
+    lanes[i] = f->lanes[i];
+  lanes[1 + SCORE_RANK] = build_full(b, SCORE_RANK, s->shape, 1, s->dtype);
+  size_t count = node_tensors(f->n, f->buffers, f->buffers + 1, b->g->arena, &rest);
+  struct value *d =
+      apply(b, f->n, node_graph(f->n, f->function + 1), COUNT_OF(lanes), lanes, count, rest);
+  return d ? build_as(b, build_convert(b, d, s->dtype), s) : NULL;
+}
+
+// query key value out logsumexp grad_out grad_logsumexp fw_graph joint_graph block_mask scale
+// kernel_options score_mod_other_buffers mask_mod_other_buffers; results: the gradients of query,
+// key and value
+void compose_flex_attention_backward(struct build *b, struct node *n) {
+  struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2),
+               *out = node_value(n, 3), *lse = node_value(n, 4), *g = node_value(n, 5),
+               *of_lse = node_value(n, 6);
+  struct flex f = {b, n, .function = 7, .block_mask = 9, .scale = 10, .buffers = 12};
+  struct dims row = dims_one(3);
+  if (!check(b, n, q, k, v))
+    return;
+  if (!g)
+    g = build_full(b, out->rank, out->shape, 0, out->dtype);
+  struct value *all_k = repeated(b, k, q), *all_v = repeated(b, v, q);
+  struct value *s = all_k && all_v && begin_scores(&f, q, all_k) ? scores(&f) : NULL;
+  struct value *factor = s ? derivative(&f) : NULL;
+  struct value *delta = build_sum(b, build_mul(b, build_up(b, g), build_up(b, out)), &row, false);
+  if (of_lse) // of a base-2 logarithm
+    delta = build_sub(b, delta, build_scale(b, build_up(b, of_lse), log2_e));
+  lse = build_scale(b, build_up(b, lse), 1 / log2_e);
+  if (!factor || !delta || !lse)
+    return;
+  bool is_batched = k->shape[0] == q->shape[0]; // else batches share keys
+  struct arg args[] = {TENSOR(build_convert(b, g, q->dtype)),
+                       TENSOR(q),
+                       TENSOR(is_batched ? k : all_k),
+                       TENSOR(is_batched ? v : all_v),
+                       TENSOR(lse),
+                       TENSOR(delta),
+                       TENSOR(f.product),
+                       TENSOR(s),
+                       TENSOR(factor),
+                       ARG_F(node_real(n, f.scale))};
+  const struct node *all =
+      graph_append(b->g, OP_TILE_ATTENTION_GRADIENTS, args, COUNT_OF(args), b->at);
+  if (!all)
+    return;
+  n->results[0] = all->results[0];
+  n->results[1] = sum_shared(b, all->results[1], k);
+  n->results[2] = sum_shared(b, all->results[2], v);
 }

@@ -21,10 +21,17 @@ struct custom_operator {
   size_t count;
   uint32_t results;
   tile_operator given; // with copies of its strings
-  // Not of users: the kernel takes tensors as they are stored, if rows are contiguous, rows and the
-  // first element at multiples of 16 bytes. Then `arguments` has x_start and x_stride0, .. as well.
+  // What follows is not for users. The kernel takes tensors as they are stored, if rows are
+  // contiguous, rows and the first element at multiples of 16 bytes. Then `arguments` has x_start
+  // and x_stride0, .. as well.
   bool takes_strides;
-  unsigned num_stages; // the same; 0: the default
+  // The tensors from `product` on are a product of queries and keys, scores computed from it, and
+  // the derivative of the scores, each [batch, head, query, key]; then, if given, the keys that a
+  // query sees and the queries that see a key (first, end, first_query, end_query), which rise with
+  // it. The kernel has the product of a pair, and computes the rest by functions
+  // (graph/emit/call_functions.c).
+  bool computes_scores;
+  unsigned num_stages; // 0: the default
   // Set by the room's C API (graph/capture/operator.c): calls given.build; the results of `n`, NULL
   // after an error. And given.infer.
   bool (*build)(const struct custom_operator *o, struct graph *g, struct node *n);

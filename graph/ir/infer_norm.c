@@ -271,6 +271,34 @@ static bool check_mask(struct infer *in, const struct value *q, const struct val
   return true;
 }
 
+// A score for each query and key, and the product that it is computed from: [B, H, queries, keys].
+static bool check_scores(struct infer *in, const struct value *q, const struct value *k,
+                         const char *const *names, size_t count) {
+  const struct expr *scores[4] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  for (size_t i = 0; i < count; i++) {
+    const struct value *v = node_value(in->n, (unsigned)infer_parameter(in, names[i]));
+    if (v && (q->rank != 4 || !dtype_is_float(v->dtype) || !value_has_shape(v, 4, scores)))
+      return infer_error(in, E1004, "`%s` is %s, queries are %s, keys %s", names[i],
+                         infer_type_text(in, v), infer_type_text(in, q), infer_type_text(in, k));
+  }
+  return true;
+}
+
+// Where the keys that a query sees begin or end, or the queries that see a key: integers that rise
+// with the row.
+static bool check_bounds(struct infer *in, const char *const names[2], const struct expr *rows) {
+  for (unsigned i = 0; i < 2; i++) {
+    const struct value *v = node_value(in->n, (unsigned)infer_parameter(in, names[i]));
+    if (v && (v->rank != 1 || !dtype_is_int(v->dtype) || v->shape[0] != rows))
+      return infer_error(in, E1004, "`%s` is %s, for %s rows", names[i], infer_type_text(in, v),
+                         infer_shape_text(in, 1, &rows));
+  }
+  return true;
+}
+
+static const char *const of_keys[2] = {"first", "end"}, *const of_queries[2] = {"first_query",
+                                                                                "end_query"};
+
 // [B, H, S, D] stored as [B, S, H, D].
 static void heads_inside(struct exprs *x, struct extent *e) {
   const struct expr *stride = expr_const(x, 1);
@@ -285,7 +313,10 @@ bool infer_sdpa(struct infer *in) {
   const struct value *q = infer_value(in, 0), *k = infer_value(in, 1), *v = infer_value(in, 2);
   struct exprs *x = in->g->exprs;
   enum operator_id op = in->op->id;
-  if (!infer_wants_float(in, q, "query") || !check_heads(in, q, k, v) || !check_mask(in, q, k))
+  static const char *const scores[] = {"product", "score"};
+  if (!infer_wants_float(in, q, "query") || !check_heads(in, q, k, v) || !check_mask(in, q, k) ||
+      (op == OP_TILE_ATTENTION &&
+       (!check_scores(in, q, k, scores, 2) || !check_bounds(in, of_keys, q->shape[q->rank - 2]))))
     return false;
   struct extent e = extent_of(q), sums;
   e.shape[q->rank - 1] = v->shape[v->rank - 1];
@@ -347,4 +378,32 @@ bool infer_sdpa_backward(struct infer *in) {
       return false;
   }
   return true;
+}
+
+// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5, and what belongs to scores
+bool infer_attention_gradients(struct infer *in) {
+  static const char *const scores[] = {"product", "score", "factor"};
+  const struct value *like[3] = {infer_value(in, 1), infer_value(in, 2), infer_value(in, 3)};
+  const struct value *q = like[0], *grad = infer_value(in, 0);
+  if (q->rank != 4)
+    return infer_error(in, E1004, "query is %s, not [batch, heads, rows, columns]",
+                       infer_type_text(in, q));
+  const struct expr *of_out[4] = {q->shape[0], q->shape[1], q->shape[2], like[2]->shape[3]};
+  bool fits = check_heads(in, q, like[1], like[2]) && check_scores(in, q, like[1], scores, 3) &&
+              check_bounds(in, of_keys, q->shape[2]) &&
+              check_bounds(in, of_queries, like[1]->shape[2]);
+  if (fits && !value_has_shape(grad, 4, of_out))
+    return infer_error(in, E1004, "the gradient is %s, query is %s, value is %s",
+                       infer_type_text(in, grad), infer_type_text(in, q),
+                       infer_type_text(in, like[2]));
+  for (unsigned i = 4; fits && i < 6; i++)
+    if (!value_has_shape(infer_value(in, i), 3, of_out))
+      return infer_error(in, E1004, "`%s` is %s, query is %s", i == 4 ? "logsumexp" : "delta",
+                         infer_type_text(in, infer_value(in, i)), infer_type_text(in, q));
+  for (unsigned i = 0; fits && i < 3; i++) {
+    struct extent e = extent_of(like[i]);
+    extent_make_contiguous(in->g->exprs, &e);
+    fits = infer_extent(in, i, like[i]->dtype, &e);
+  }
+  return fits;
 }

@@ -102,8 +102,11 @@ struct attention {
   const struct scalar *score;     // of the placeholder `product`, at batch, query, key
   const struct scalar *product;   // the placeholder: a SCALAR_LOAD of buffer NULL
   bool zero_empty_rows;           // rows with all scores -inf give 0, not NaN
-  struct buffer *lse;             // logsumexp, f32; NULL: not computed
-  const struct expr *lse_offset;  // over batch, query
+  // Of the keys that a query sees, expressions of the query that rise with it, loaded from tables;
+  // `score` is -inf elsewhere. NULL: unknown.
+  const struct expr *first, *end;
+  struct buffer *lse;            // logsumexp, f32; NULL: not computed
+  const struct expr *lse_offset; // over batch, query
 };
 
 // The groups of a grouped product: of its rows (m), or of its inner indices (k). Group g is from
@@ -123,8 +126,15 @@ struct call {
   const struct node *node;
   size_t operand_count;
   const struct scalar **operands; // loads of element 0, in the order of the node's tensors
-  const struct expr ***strides;   // by operand, of those that may be strided (custom.h); NULL: none
-  struct buffer **results;        // by result; NULL: not used
+  // If the kernel computes scores (custom.h): batch, head, query and key. From operand `scores` on,
+  // these are a placeholder for the product, as in struct attention, the score and its derivative,
+  // expression trees of it over these axes, and tables of bounds at the query or key. NULL: all
+  // operands are loads.
+  const struct expr **score_axes;
+  size_t scores;
+  const struct expr *bounds[4]; // the tables' elements, of keys, then of queries; NULL: none
+  const struct expr ***strides; // by operand, of those that may be strided (custom.h); NULL: none
+  struct buffer **results;      // by result; NULL: not used
 };
 
 struct stage {

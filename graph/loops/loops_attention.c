@@ -4,9 +4,12 @@
 
 #include <math.h>
 
-// The score of a query and a key from their product.
-static const struct scalar *score(struct builder *b, const struct node *n,
-                                  const struct scalar *product, coordinates at) {
+// The score of a query and a key from their product, within the bounds of all keys.
+static const struct scalar *any_score(struct builder *b, const struct node *n,
+                                      const struct scalar *product, coordinates at) {
+  const struct loops_scores given = loops_scores_of(n);
+  if (given.product)
+    return loops_score(b, given.product, given.computed[0], product, at);
   const struct scalar *scale = scalar_real(b->s, DTYPE_F32, node_real(n, 5));
   const struct scalar *s = loops_binary(b, SCALAR_MUL, DTYPE_F32, product, scale);
   const struct scalar *never = scalar_real(b->s, DTYPE_F32, (double)-INFINITY);
@@ -26,13 +29,36 @@ static const struct scalar *score(struct builder *b, const struct node *n,
   return scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
 }
 
+// Hides keys outside of first .. end, where the node has them.
+static const struct scalar *score(struct builder *b, const struct node *n, struct attention *a,
+                                  coordinates at) {
+  enum { FIRST = 8, END = 9 };
+  const struct scalar *s = any_score(b, n, a->product, at);
+  for (unsigned i = FIRST; i <= END; i++) {
+    if (!node_value(n, i))
+      continue;
+    const struct scalar *bound = loops_broadcast(b, node_value(n, i), 1, at + 2);
+    const struct scalar *key = scalar_convert(b->s, scalar_index(b->s, at[3]), bound->dtype);
+    const struct scalar *in[3] = {
+        loops_binary(b, i == FIRST ? SCALAR_GE : SCALAR_LT, DTYPE_I1, key, bound), s,
+        scalar_real(b->s, DTYPE_F32, (double)-INFINITY)};
+    const struct expr *most = expr_addi(b->x, axis_extent(at[3]), 1);
+    *(i == FIRST ? &a->first : &a->end) = scalar_indirect(b->s, bound, most);
+    s = scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
+  }
+  return s;
+}
+
 // At a flattened batch index, a row and a column.
 static const struct scalar *operand(struct builder *b, const struct node *n, unsigned i,
                                     const struct expr *batch, const struct expr *const *heads,
                                     const struct expr *row, const struct expr *column) {
   const struct value *v = node_value(n, i);
   const struct expr *at[4] = {heads[0], heads[1], row, column};
-  return loops_product_operand(b, n, v, loops_broadcast(b, v, 4, at), batch, row, column, true);
+  const struct scalar *x = loops_broadcast(b, v, 4, at);
+  bool is_cache =
+      i > 0 && expr_hint(node_value(n, 0)->shape[2]) <= LOOPS_FEW_QUERIES && loops_loads_bytes(x);
+  return loops_product_operand(b, n, v, x, batch, row, column, !is_cache);
 }
 
 // The buffer of logsumexp, if it is used.
@@ -99,7 +125,7 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   a->v = operand(b, n, 2, both, heads, a->key, columns);
   a->product = scalar_load(b->s, NULL, expr_const(b->x, 0));
   const struct expr *pair[4] = {heads[0], heads[1], rows, a->key};
-  a->score = score(b, n, a->product, pair);
+  a->score = score(b, n, a, pair);
   a->zero_empty_rows = true;
   struct assignment h = loops_assign(b, out);
   second_result(b, n, a, pair);

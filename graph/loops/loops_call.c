@@ -69,6 +69,42 @@ static const struct scalar *strided_operand(struct builder *b, const struct node
   return dense_operand(b, n, v);
 }
 
+// Does the kernel get where the node's tensor `index` begins, and its strides?
+static bool takes_strides(struct builder *b, const struct node *n, size_t index) {
+  const struct custom_operator *o = n->op == OP_CUSTOM ? node_custom(n) : NULL;
+  if (!o || !o->takes_strides)
+    return false;
+  for (size_t i = 0; i < o->count; i++)
+    if (node_custom_args(n)[i].kind == ARG_VALUE && index-- == 0)
+      return strstr(o->given.arguments,
+                    arena_printf(b->arena, " %.*s_start", STR_ARG(o->parameters[i].name))) != NULL;
+  return false;
+}
+
+// The operands of a kernel that computes scores, over axes of their own.
+static void computed_scores(struct builder *b, const struct node *n, struct call *c) {
+  const struct loops_scores of = loops_scores_of(n);
+  c->score_axes = arena_array(b->arena, const struct expr *, of.product->rank);
+  for (uint32_t i = 0; i < of.product->rank; i++)
+    c->score_axes[i] = loops_symbol(b, "bhmj"[i], 0, of.product->shape[i]);
+  size_t at = c->operand_count - 3;
+  for (unsigned i = 0; i < COUNT_OF(of.bounds); i++)
+    at -= of.bounds[i] != NULL;
+  c->scores = at;
+  const struct scalar *product = scalar_load(b->s, NULL, expr_const(b->x, 0));
+  c->operands[at++] = product;
+  for (unsigned i = 0; i < 2; i++)
+    c->operands[at++] = loops_score(b, of.product, of.computed[i], product, c->score_axes);
+  for (unsigned i = 0; i < COUNT_OF(of.bounds); i++) {
+    const struct expr *const *row = &c->score_axes[i < 2 ? 2 : 3];
+    if (!of.bounds[i])
+      continue;
+    const struct expr *most = expr_addi(b->x, axis_extent(c->score_axes[i < 2 ? 3 : 2]), 1);
+    c->operands[at] = loops_broadcast(b, of.bounds[i], 1, row);
+    c->bounds[i] = scalar_indirect(b->s, c->operands[at++], most);
+  }
+}
+
 // In row-major order, in the memory of an output where one has that order.
 static struct assignment dense_result(struct builder *b, struct value *v) {
   const struct uses *u = &b->uses[v->id];
@@ -83,12 +119,14 @@ bool loops_lower_call(struct builder *b, const struct node *n) {
   c->node = n;
   c->operand_count = node_tensors(n, 0, n->arg_count, b->arena, &operands);
   c->operands = arena_array(b->arena, const struct scalar *, c->operand_count + 1);
-  bool is_strided = n->op == OP_CUSTOM && node_custom(n)->takes_strides;
-  if (is_strided)
+  if (n->op == OP_CUSTOM && node_custom(n)->takes_strides)
     c->strides = arena_array(b->arena, const struct expr **, c->operand_count + 1);
-  for (size_t i = 0; i < c->operand_count; i++)
-    c->operands[i] = is_strided ? strided_operand(b, n, operands[i], &c->strides[i])
-                                : dense_operand(b, n, operands[i]);
+  bool computes_scores = n->op == OP_CUSTOM && node_custom(n)->computes_scores;
+  if (computes_scores)
+    computed_scores(b, n, c);
+  for (size_t i = 0; i < (computes_scores ? c->scores : c->operand_count); i++)
+    c->operands[i] = takes_strides(b, n, i) ? strided_operand(b, n, operands[i], &c->strides[i])
+                                            : dense_operand(b, n, operands[i]);
   struct stage *s = loops_stage(b, STAGE_CALL, n);
   s->call = c;
   s->offset = expr_const(b->x, 0);

@@ -34,11 +34,13 @@ struct deferred {
 
 // The uses of a value, including those of its views.
 struct uses {
-  uint32_t count;      // operators that use it
-  bool in_product;     // as an operand
-  double product_rows; // of the other operand of a matrix product; 0: none
-  bool in_scaled_product; // both operands come from 8-bit floats
-  bool in_attention;   // a product of one row, of scores or with probabilities
+  uint32_t count;            // operators that use it
+  bool in_product;           // as an operand
+  double product_rows;       // of the other operand of a matrix product; 0: none
+  bool in_scaled_product;    // both operands come from 8-bit floats
+  bool in_attention;         // a product of one row, of scores or with probabilities
+  uint32_t computed;         // of `count`: toward scores that a kernel computes one by one
+  bool is_product_of_scores; // they are computed from it
   bool is_output;
   bool meets_itself; // some operator compares its elements with each other
   double widest;     // elements of the largest iteration domain that reads it
@@ -84,6 +86,9 @@ struct assignment {
 bool loops_is_quantised(struct builder *b, const struct value *v, const struct scalar *body);
 // Is that the operand of a product, which computes it where it reads it?
 bool loops_reads_quantised(struct builder *b, const struct value *v, const struct scalar *body);
+// Attention with so many queries at most reads keys and values of 8 bits where it needs them.
+enum { LOOPS_FEW_QUERIES = 64 };
+bool loops_loads_bytes(const struct scalar *body);
 
 // ---- graph/loops/scaled_bytes.c ----
 // Is v computed from 8-bit floats by views, conversions and factors?
@@ -120,6 +125,19 @@ const struct scalar *loops_between(struct builder *b, const struct expr *e, cons
                                    const struct expr *to);
 // Reports E1011: the operator and the reason.
 bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...) PRINTF(3, 4);
+
+// ---- graph/loops/scores.c ----
+// Operands of a node that are functions of a product of queries and keys, [batch, heads, queries,
+// keys], and that product; NULL: none.
+struct loops_scores {
+  const struct value *product, *computed[2];
+  const struct value *bounds[4]; // first, end, first_query, end_query; NULL: none
+};
+struct loops_scores loops_scores_of(const struct node *n);
+// Their element as an expression tree of `placeholder`, a load of no buffer, in f32.
+const struct scalar *loops_score(struct builder *b, const struct value *product,
+                                 const struct value *computed, const struct scalar *placeholder,
+                                 coordinates at);
 
 // ---- graph/loops/few_queries.c ----
 // Marks the products of attention with one query, by their results.

@@ -46,7 +46,10 @@ static void print_attention(const struct attention *a, struct strbuf *out) {
 static void print_call(const struct call *c, struct strbuf *out) {
   strbuf_printf(out, "%s(", c->node->name);
   for (size_t i = 0; i < c->operand_count; i++)
-    strbuf_printf(out, "%s%s", i ? ", " : "", c->operands[i]->buffer->name);
+    if (c->score_axes && i >= c->scores)
+      print_pair(", ", c->operands[i], out);
+    else
+      strbuf_printf(out, "%s%s", i ? ", " : "", c->operands[i]->buffer->name);
   strbuf_putc(out, ')');
 }
 

@@ -27,6 +27,13 @@ static bool compares_with_itself(const struct node *n) {
   return x && y && x != y && loops_behind_views(x) == loops_behind_views(y);
 }
 
+// The queries of attention, for keys and values that it may read as they are stored.
+static void note_queries(struct uses *u, const struct node *n, const struct value *v) {
+  double rows = (double)expr_hint(node_value(n, 0)->shape[2]);
+  if (v != node_value(n, 0) && rows <= LOOPS_FEW_QUERIES)
+    u->product_rows = rows > u->product_rows ? rows : u->product_rows;
+}
+
 // The rows of a product's result for its right operand, the columns for its left one.
 static void note_product(struct uses *u, const struct node *n, const struct value *v) {
   u->in_scaled_product |=
@@ -41,11 +48,26 @@ static bool is_matrix_product(enum operator_id op) {
   return op == OP_MM || op == OP_BMM || op == OP_TILE_FAST_MM || op == OP_TILE_GROUPED_MM;
 }
 
+// The last operands of attention, which its kernel computes for each query and key.
+static void use_scores(struct builder *b, const struct loops_scores *scores) {
+  for (unsigned i = 0; i < COUNT_OF(scores->computed); i++)
+    if (scores->computed[i])
+      b->uses[scores->computed[i]->id].computed++;
+  if (scores->product)
+    b->uses[scores->product->id].is_product_of_scores = true;
+}
+
+static bool is_score(const struct loops_scores *scores, const struct value *v) {
+  return v == scores->computed[0] || v == scores->computed[1] || v == scores->product;
+}
+
 static void use(struct builder *b, const struct node *n, const struct value *v) {
   struct uses *u = &b->uses[v->id];
   if (loops_is_view(n->op)) {
     const struct uses *w = &b->uses[n->results[0]->id];
     u->count += w->count;
+    u->computed += w->computed;
+    u->is_product_of_scores |= w->is_product_of_scores;
     u->in_product |= w->in_product;
     u->in_scaled_product |= w->in_scaled_product;
     u->product_rows = w->product_rows > u->product_rows ? w->product_rows : u->product_rows;
@@ -78,10 +100,17 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
       value_same_shape(v, n->results[0]))
     u->toward = n;
   u->count++;
+  if (c == CLASS_POINTWISE) {
+    const struct uses *w = &b->uses[n->results[0]->id];
+    u->computed += w->count && w->computed == w->count && !w->is_output;
+  }
   u->meets_itself |= compares_with_itself(n);
-  u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
+  const struct loops_scores scores = loops_scores_of(n);
+  u->in_product |= c == CLASS_PRODUCT || (c == CLASS_ATTENTION && !is_score(&scores, v));
   if (is_matrix_product(n->op))
     note_product(u, n, v);
+  if (n->op == OP_TILE_ATTENTION && !is_score(&scores, v))
+    note_queries(u, n, v);
   double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
                       ? hint_numel(b, v)
                       : hint_numel(b, n->results[0]);
@@ -136,6 +165,8 @@ bool loops_find_uses(struct builder *b) {
     if (!loops_is_used(b, g->nodes.at[i]))
       continue;
     use_args(b, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
+    const struct loops_scores scores = loops_scores_of(g->nodes.at[i]);
+    use_scores(b, &scores);
     loops_find_parts(b, g->nodes.at[i]);
   }
   loops_find_few_queries(b);
@@ -201,6 +232,25 @@ static bool has_long_offset(const struct scalar *body) {
   return is_long;
 }
 
+struct product_reader {
+  const struct builder *b;
+  bool found;
+};
+
+static void note_product_of_scores(void *user, const struct scalar *load) {
+  struct product_reader *r = user;
+  const struct value *v = load->buffer->value;
+  r->found = r->found || (v && r->b->uses[v->id].is_product_of_scores);
+}
+
+// A step from the product of queries and keys to the score, in the kernel of attention.
+static bool is_within_scores(struct builder *b, const struct uses *u, const struct scalar *body) {
+  struct product_reader r = {b, false};
+  if (u->count && u->computed == u->count && !u->is_output)
+    scalar_loads(body, note_product_of_scores, &r);
+  return r.found;
+}
+
 // Stored values, and why:
 // - those of long chains of views, before their offsets become too long expressions;
 // - outputs, unless they are a constant or a plain copy of an input;
@@ -234,7 +284,7 @@ static bool should_store(struct builder *b, const struct deferred *z, const stru
     return false;
   if (u->in_product && narrows(z, body))
     return true;
-  if (is_load(body) || u->count == 0)
+  if (is_load(body) || u->count == 0 || is_within_scores(b, u, body))
     return false;
   if (loops_is_part_of_stage(b, z->value, body))
     return true;

@@ -41,3 +41,14 @@ bool loops_reads_quantised(struct builder *b, const struct value *v, const struc
   return u->in_product && u->count == 1 && u->product_rows > 0 && u->product_rows <= MOST_ROWS &&
          loops_is_quantised(b, v, body);
 }
+
+static void note_bytes(void *user, const struct scalar *load) {
+  if (load->buffer && dtype_bits(load->buffer->dtype) == 8)
+    *(bool *)user = true;
+}
+
+bool loops_loads_bytes(const struct scalar *body) {
+  bool found = false;
+  scalar_loads(body, note_bytes, &found);
+  return found;
+}

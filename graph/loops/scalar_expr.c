@@ -88,9 +88,8 @@ static bool is_expensive_op(enum scalar_op op) {
 // Of the root alone. Selections and signs are exact.
 static bool op_rounds(const struct scalar *v) {
   return v->kind == SCALAR_APPLY && dtype_is_float(v->dtype) && v->op != SCALAR_WHERE &&
-         scalar_row(v->op)->type != 'X' &&
-         v->op != SCALAR_NEG && v->op != SCALAR_ABS && v->op != SCALAR_MAXIMUM &&
-         v->op != SCALAR_MINIMUM;
+         scalar_row(v->op)->type != 'X' && v->op != SCALAR_NEG && v->op != SCALAR_ABS &&
+         v->op != SCALAR_MAXIMUM && v->op != SCALAR_MINIMUM;
 }
 
 static void find_facts(struct scalar *v) {

@@ -32,16 +32,16 @@ static struct custom_type type_of(const struct value *v) {
   return t;
 }
 
-static bool like_keys(const struct custom_operator *o, struct graph *g, const struct node *n,
-                      struct custom_type *ret) {
+bool attention_like_keys(const struct custom_operator *o, struct graph *g, const struct node *n,
+                         struct custom_type *ret) {
   (void)o, (void)g;
   ret[0] = type_of(node_custom_args(n)[1].value);
   ret[1] = type_of(node_custom_args(n)[2].value);
   return true;
 }
 
-static bool like_queries(const struct custom_operator *o, struct graph *g, const struct node *n,
-                         struct custom_type *ret) {
+bool attention_like_queries(const struct custom_operator *o, struct graph *g, const struct node *n,
+                            struct custom_type *ret) {
   (void)o, (void)g;
   ret[0] = type_of(node_custom_args(n)[0].value);
   return true;
@@ -64,7 +64,7 @@ static struct custom_operator of_keys_operator = {
               .num_warps = 8},
     .takes_strides = true,
     .num_stages = 2, // three take up to 20 % longer (128 columns, causal)
-    .infer = like_keys};
+    .infer = attention_like_keys};
 
 static struct custom_operator of_queries_operator = {
     .name = "tile.attention_gradient_queries.default",
@@ -83,10 +83,10 @@ static struct custom_operator of_queries_operator = {
               .num_warps = 8},
     .takes_strides = true,
     .num_stages = 2,
-    .infer = like_queries};
+    .infer = attention_like_queries};
 
 // In the table from the first graph on that has one; a second thread's attempt is refused.
-static const struct custom_operator *known(struct custom_operator *o) {
+const struct custom_operator *attention_operator(struct custom_operator *o) {
   if (!custom_find(str_from(o->name)))
     custom_add(o);
   return o;
@@ -164,10 +164,10 @@ bool attention_gradients_build(struct decompose *d, const struct attention_gradi
   args[n++] = ARG_B(a->is_causal);
   args[n] = ARG_B(expr_is_multiple(a->q->shape[2], CHUNK / (int64_t)sizeof(float)));
   size_t count = n + 1 + put_blocks(g, a, &keys, args + n + 1);
-  const struct node *k = graph_append_custom(g, known(&of_keys_operator), args, count, b->at);
+  const struct node *k = graph_append_custom(g, attention_operator(&of_keys_operator), args, count, b->at);
   args[n] = ARG_B(expr_is_multiple(a->k->shape[2], queries.n));
   count = n + 1 + put_blocks(g, a, &queries, args + n + 1);
-  const struct node *q = graph_append_custom(g, known(&of_queries_operator), args, count, b->at);
+  const struct node *q = graph_append_custom(g, attention_operator(&of_queries_operator), args, count, b->at);
   if (!k || !q)
     return false;
   ret[0] = q->results[0];

@@ -13,7 +13,7 @@
 static struct value *four(struct build *b, struct value *x) {
   if (!x || x->rank == 4)
     return x;
-  const struct expr *one = expr_const(b->g->exprs, 1), *shape[4] = {one, one, NULL, NULL};
+  const struct expr *one = expr_const(b->g->exprs, 1), *shape[4] = {one, one, one, one};
   for (uint32_t i = 1; i <= 3 && i <= x->rank; i++)
     shape[4 - i] = x->shape[x->rank - i];
   if (x->rank > 4)
@@ -154,11 +154,14 @@ bool decompose_sdpa(struct decompose *d, const struct node *n, struct value **re
   return true;
 }
 
-// q k^T scale, masked, in f32.
-static struct value *scores(struct build *b, struct value *q, struct value *k, struct value *mask,
-                            bool causal, double scale) {
-  struct value *s = build_up(b, build_binop(b, OP_MATMUL, q, build_swap(b, k, 2, 3)));
-  s = build_scale(b, s, scale);
+static struct value *product_of(struct build *b, struct value *q, struct value *k) {
+  return build_binop(b, OP_MATMUL, q, build_swap(b, k, 2, 3));
+}
+
+// The product of queries and keys times the scale, masked, in f32.
+static struct value *scores(struct build *b, struct value *product, struct value *mask, bool causal,
+                            double scale) {
+  struct value *s = build_scale(b, build_up(b, product), scale);
   if (!s)
     return NULL;
   if (mask && mask->dtype == DTYPE_I1)
@@ -171,16 +174,34 @@ static struct value *scores(struct build *b, struct value *q, struct value *k, s
   return build_where_else(b, build_binop(b, OP_LE_TENSOR, column, row), s, MINUS_INFINITY);
 }
 
-// query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5
+// The scores, hidden outside of the keys that each query sees.
+static struct value *within(struct build *b, struct value *s, struct value *first,
+                            struct value *end) {
+  struct value *key = s ? build_iota(b, s->shape[3], 3, 4) : NULL;
+  if (first)
+    s = build_where_else(b, build_binop(b, OP_GE_TENSOR, key, build_along(b, first, 2, 4)), s,
+                         MINUS_INFINITY);
+  if (end)
+    s = build_where_else(b, build_binop(b, OP_LT_TENSOR, key, build_along(b, end, 2, 4)), s,
+                         MINUS_INFINITY);
+  return s;
+}
+
+// query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5 product:6 score:7 first:8 end:9
 bool decompose_attention(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   if (d->flags & KEEPS_ATTENTION)
     return decompose_keep(d);
-  struct value *q = node_value(n, 0), *v = node_value(n, 2), *mask = node_value(n, 3);
-  struct value *s = scores(b, q, node_value(n, 1), mask, node_truth(n, 4), node_real(n, 5));
+  struct value *v = node_value(n, 2), *mask = node_value(n, 3), *s = node_value(n, 7);
+  struct value *first = node_value(n, 8), *end = node_value(n, 9);
+  bool may_be_empty = mask || s || first || end;
+  if (!s)
+    s = scores(b, product_of(b, node_value(n, 0), node_value(n, 1)), mask, node_truth(n, 4),
+               node_real(n, 5));
+  s = within(b, s, first, end);
   struct dims row = dims_one(3);
   struct value *top = build_amax(b, s, &row, true), *is_empty = NULL;
-  if (mask && top) { // rows without an entry
+  if (may_be_empty && top) { // rows without an entry
     is_empty = build_real(b, OP_EQ_TENSOR, top, MINUS_INFINITY);
     top = build_where(b, is_empty, build_number(b, 0, top->dtype), top);
   }
@@ -205,16 +226,17 @@ static bool give_gradients(struct decompose *d, const struct node *n, struct val
   return true;
 }
 
-// By kernels of their own, where there are some for it.
-static bool has_kernels(struct decompose *d, const struct node *n, struct attention_gradients *a) {
-  struct build *b = &d->b;
-  const struct value *lse = node_value(n, 5);
-  bool has_weights = lse->rank == node_value(n, 1)->rank; // instead of logsumexp
-  if (!(d->flags & HAS_GRADIENT_KERNELS) || mask_of(n) || has_weights || !a->out)
+static struct value *of_rows(struct build *b, struct value *v, struct value *like) {
+  return v ? build_view(b, v, 3, like->shape) : NULL;
+}
+
+// By kernels for plain attention, where there are some.
+static bool has_plain_kernels(struct decompose *d, const struct node *n,
+                              struct attention_gradients *a) {
+  if (!(d->flags & HAS_GRADIENT_KERNELS) || mask_of(n) || !a->lse || a->lse->dtype != DTYPE_F32)
     return false;
-  a->lse = build_up(b, build_view(b, node_value(n, 5), 3, a->q->shape));
   a->is_causal = is_causal(n);
-  return a->lse && a->lse->dtype == DTYPE_F32 && attention_gradients_fit(a);
+  return attention_gradients_fit(a);
 }
 
 // Recomputes P = exp(scores - lse); dS = P (dO V^T - sum(dO O)) scale; dQ = dS K, dK = dS^T Q, dV =
@@ -224,40 +246,63 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
   struct build *b = &d->b;
   struct value *g = four(b, node_value(n, 0)), *q = four(b, node_value(n, 1)),
                *o = four(b, node_value(n, 4)), *mask = mask_of(n);
-  struct value *keys = four(b, node_value(n, 2)), *values = four(b, node_value(n, 3));
+  struct value *k = four(b, node_value(n, 2)), *v = four(b, node_value(n, 3)),
+               *given = node_value(n, 5), *gradients[3];
   double scale;
-  if (refuses_dropout(b, n) || !scale_of(b, n, node_value(n, 1), &scale) || !q || !keys ||
-      !values || !g)
+  if (refuses_dropout(b, n) || !scale_of(b, n, node_value(n, 1), &scale) || !q || !k || !v || !g ||
+      !o)
     return false;
   if (mask)
     mask = four_mask(b, mask, node_value(n, 1), node_value(n, 2));
-  struct attention_gradients kernels = {
-      .q = q, .k = keys, .v = values, .out = o, .grad = g, .scale = scale};
-  if (has_kernels(d, n, &kernels)) {
-    struct value *gradients[3];
-    return attention_gradients_build(d, &kernels, gradients) &&
-           give_gradients(d, n, ret, gradients);
+  bool has_weights = given->rank == node_value(n, 1)->rank; // instead of logsumexp
+  struct value *lse = has_weights ? NULL : build_up(b, of_rows(b, given, q));
+  struct attention_gradients plain = {
+      .q = q, .k = k, .v = v, .out = o, .grad = g, .lse = lse, .scale = scale};
+  if (has_plain_kernels(d, n, &plain))
+    return attention_gradients_build(d, &plain, gradients) && give_gradients(d, n, ret, gradients);
+  struct value *product = product_of(b, q, repeat_heads(b, k, q->shape[1])), *score, *delta;
+  if (has_weights) {
+    score = build_unop(b, OP_LOG, build_up(b, four(b, given)));
+    lse = build_full(b, 3, q->shape, 0, DTYPE_F32);
+  } else {
+    score = scores(b, product, mask, is_causal(n), scale);
   }
-  struct value *k = repeat_heads(b, keys, q->shape[1]), *v = repeat_heads(b, values, q->shape[1]);
-  const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
-  bool has_weights = node_value(n, 5)->rank == node_value(n, 1)->rank; // instead of logsumexp
-  struct value *lse = has_weights ? NULL : build_up(b, build_view(b, node_value(n, 5), 4, column));
-  struct value *p =
-      has_weights
-          ? build_up(b, four(b, node_value(n, 5)))
-          : build_unop(b, OP_EXP, build_sub(b, scores(b, q, k, mask, is_causal(n), scale), lse));
-  if (mask && p && lse)
-    p = build_where(b, build_real(b, OP_EQ_TENSOR, lse, MINUS_INFINITY),
-                    build_number(b, 0, p->dtype), p);
   struct dims row = dims_one(3);
-  struct value *delta = build_sum(b, build_mul(b, build_up(b, g), build_up(b, o)), &row, true);
-  struct value *dp = build_up(b, build_binop(b, OP_MATMUL, g, build_swap(b, v, 2, 3)));
-  struct value *ds =
-      build_convert(b, build_scale(b, build_mul(b, p, build_sub(b, dp, delta)), scale), q->dtype);
+  delta = build_sum(b, build_mul(b, build_up(b, g), build_up(b, o)), &row, false);
+  if (!score || !lse || !delta)
+    return false;
+  struct value *factor = build_full(b, 4, score->shape, 1, score->dtype);
+  struct arg args[] = {TENSOR(g),     TENSOR(q),       TENSOR(k),     TENSOR(v),      TENSOR(lse),
+                       TENSOR(delta), TENSOR(product), TENSOR(score), TENSOR(factor), ARG_F(scale)};
+  const struct node *all =
+      graph_append(b->g, OP_TILE_ATTENTION_GRADIENTS, args, COUNT_OF(args), b->at);
+  return all && give_gradients(d, n, ret, all->results);
+}
+
+// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8 scale:9
+// first:10 end:11 first_query:12 end_query:13
+bool decompose_attention_gradients(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct value *g = node_value(n, 0), *q = node_value(n, 1), *keys = node_value(n, 2),
+               *values = node_value(n, 3), *lse = node_value(n, 4), *score = node_value(n, 7);
+  if ((d->flags & HAS_GRADIENT_KERNELS) && lse->dtype == DTYPE_F32 && score->dtype == DTYPE_F32 &&
+      attention_score_gradients_fit(n))
+    return attention_score_gradients_build(d, n, ret);
+  const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
+  struct value *k = repeat_heads(b, keys, q->shape[1]), *v = repeat_heads(b, values, q->shape[1]);
+  score = within(b, score, node_value(n, 10), node_value(n, 11));
+  lse = build_view(b, lse, 4, column);
+  struct value *p = build_unop(b, OP_EXP, build_sub(b, score, lse)); // 0 in rows without an entry
+  p = build_where(b, build_real(b, OP_EQ_TENSOR, lse, MINUS_INFINITY),
+                  p ? build_number(b, 0, p->dtype) : NULL, p);
+  struct value *dp = build_up(b, product_of(b, g, v));
+  struct value *ds = build_mul(b, p, build_sub(b, dp, build_view(b, node_value(n, 5), 4, column)));
+  ds = build_scale(b, build_mul(b, ds, node_value(n, 8)), node_real(n, 9));
+  ds = build_convert(b, ds, q->dtype);
   struct value *dv =
       build_binop(b, OP_MATMUL, build_swap(b, build_convert(b, p, q->dtype), 2, 3), g);
   struct value *dk = build_binop(b, OP_MATMUL, build_swap(b, ds, 2, 3), q);
-  struct value *all[] = {build_binop(b, OP_MATMUL, ds, k), sum_heads(b, dk, keys->shape[1]),
-                         sum_heads(b, dv, values->shape[1])};
-  return give_gradients(d, n, ret, all);
+  decompose_give(d, n, ret, 0, build_binop(b, OP_MATMUL, ds, k));
+  decompose_give(d, n, ret, 1, sum_heads(b, dk, keys->shape[1]));
+  return decompose_give(d, n, ret, 2, sum_heads(b, dv, values->shape[1]));
 }

@@ -46,6 +46,8 @@ static bool has_whole(const struct attention_plan *t) {
   const struct score *c = &t->score;
   if (t->blocks.splits > 1)
     return false;
+  if (!c->seen && (c->first || c->last)) // one loop within the bounds, with masks
+    return false;
   bool is_short = expr_likely(axis_extent(t->t->key)) <= t->blocks.block_n;
   return !(c->expr || (c->seen && !c->is_bound) || is_short || (!c->seen && !t->has_remainder));
 }

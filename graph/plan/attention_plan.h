@@ -23,6 +23,10 @@ struct score {
 struct score score_analyse(struct scalars *s, struct exprs *x, const struct attention *t,
                            const struct expr *query, bool rounds);
 
+// The keys that a score leaves visible: elsewhere it is -inf, or has an addend -inf.
+struct key_bounds score_bounds(struct scalars *s, struct exprs *x, const struct scalar *score,
+                               const struct expr *query, const struct expr *key);
+
 // The input of the choice of blocks, for likely sizes.
 struct attention_shape {
   int64_t batch, queries, keys, depth, columns;

@@ -202,6 +202,38 @@ static const struct scalar *without_factors(const struct scalar *v, double *scal
   }
 }
 
+// ---- bounds of any score ----
+
+static bool is_minus_infinity(const struct scalar *v) {
+  return is_number(v) && isinf(v->constant.real) && v->constant.real < 0;
+}
+
+// The bounds outside of which v is -inf.
+static void read_hidden(struct reading *r, const struct scalar *v) {
+  if (v->kind == SCALAR_CONVERT && dtype_is_float(v->in[0]->dtype)) {
+    read_hidden(r, v->in[0]);
+  } else if (is_op(v, SCALAR_ADD)) {
+    read_hidden(r, v->in[0]);
+    read_hidden(r, v->in[1]);
+  } else if ((is_op(v, SCALAR_MUL) || is_op(v, SCALAR_DIV)) && is_factor(v->in[1])) {
+    read_hidden(r, v->in[0]);
+  } else if (is_choice(v)) {
+    for (int i = 1; i < 3; i++)
+      if (is_minus_infinity(v->in[3 - i])) {
+        read_bounds(r, v->in[0], i == 2);
+        read_hidden(r, v->in[i]);
+        return;
+      }
+  }
+}
+
+struct key_bounds score_bounds(struct scalars *s, struct exprs *x, const struct scalar *score,
+                               const struct expr *query, const struct expr *key) {
+  struct reading r = {.s = s, .x = x, .key = key, .query = query, .outer = 1};
+  read_hidden(&r, score);
+  return (struct key_bounds){.first = r.score.first, .last = r.score.last};
+}
+
 struct score score_analyse(struct scalars *s, struct exprs *x, const struct attention *t,
                            const struct expr *query, bool rounds) {
   double factors = 1;
@@ -217,6 +249,15 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
   r.score.has_no_empty = is_read && !r.score.added && (!r.score.seen || sees_first);
   if (!is_read || (r.has_finite && !r.score.has_no_empty))
     r.score = (struct score){.scale = factors, .expr = t->score};
+  if (!r.score.seen) {
+    struct key_bounds bounds = score_bounds(s, x, t->score, query, t->key);
+    r.score.first = bounds.first;
+    r.score.last = bounds.last;
+  }
+  if (t->first)
+    bound_first(&r, t->first);
+  if (t->end)
+    bound_last(&r, expr_addi(x, t->end, -1));
   r.score.q = q;
   r.score.k = k;
   return r.score;

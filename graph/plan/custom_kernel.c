@@ -66,7 +66,7 @@ static bool find_tensor(struct binding *b, struct str name, struct tensor_name *
     const struct arg *a = &node_custom_args(b->c->node)[i];
     if (a->kind == ARG_VALUE && str_eq(name, b->o->parameters[i].name)) {
       const struct scalar *first = b->c->operands[operand];
-      bool is_strided = b->c->strides != NULL;
+      bool is_strided = b->c->strides && b->c->strides[operand];
       *ret = (struct tensor_name){first->buffer, a->value, false, is_strided ? first->index : NULL,
                                   is_strided ? b->c->strides[operand] : NULL};
       return true;

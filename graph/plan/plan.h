@@ -43,6 +43,12 @@ struct kernel_access {
   bool is_store;
 };
 
+// Keys that a query may see, expressions of the query that do not fall, and queries that may see a
+// key, expressions of the key; NULL: unknown.
+struct key_bounds {
+  const struct expr *first, *last, *first_query, *last_query;
+};
+
 struct kernel_plan {
   enum kernel_kind kind;
   const struct region *region;
@@ -63,7 +69,8 @@ struct kernel_plan {
     const struct attention_plan *attention;
     const struct call *call; // no kernel: the launch runs programs
   };
-  struct buffer *clears; // zero-filled before; NULL: none
+  struct key_bounds bounds; // of a call with score_axes
+  struct buffer *clears;    // zero-filled before; NULL: none
   // Last-block reduction: the last program of its group to finish also runs this kernel's body
   // (graph/emit/last_block.c). NULL: none.
   struct kernel_plan *last_block;

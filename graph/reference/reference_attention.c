@@ -9,6 +9,8 @@
 
 struct attention {
   const struct tensor *query, *key, *value, *mask;
+  const struct tensor *first, *end; // of the keys that a query sees; NULL: all
+  const struct tensor *score; // [batches, heads, rows, columns]; NULL: of queries, keys and mask
   int64_t batches, heads, key_heads, value_heads; // batches: all dimensions before the heads
   int64_t rows, columns, depth, width;            // of scores; of keys; of values
   int64_t sum_rows;                               // of logsumexp, which may be padded
@@ -19,6 +21,9 @@ struct attention {
   const struct tensor *gradient, *output, *sums;
   struct tensor *query_gradient, *key_gradient, *value_gradient;
   bool sums_are_weights; // softmax(scores) instead of logsumexp
+  // The sum of gradient * output of a row, instead of `output`, and the derivative of a score for
+  // `scale` times the product of query and key; NULL: not given.
+  const struct tensor *delta, *factor;
 };
 
 static int64_t heads_of(const struct tensor *t) { return t->rank > 2 ? t->shape[t->rank - 3] : 1; }
@@ -57,6 +62,8 @@ static unsigned parameter_index(const struct reference_call *c, const char *name
 }
 
 static bool options(const struct reference_call *c, struct attention *a) {
+  const unsigned given = parameter_index(c, "score"), first = parameter_index(c, "first"),
+                 end = parameter_index(c, "end");
   const unsigned dropout = parameter_index(c, "dropout_p"),
                  causal = parameter_index(c, "is_causal"), scale = parameter_index(c, "scale");
   unsigned mask = parameter_index(c, "attn_mask");
@@ -67,6 +74,9 @@ static bool options(const struct reference_call *c, struct attention *a) {
   a->scale = scale == UINT32_MAX || node_is_none(c->node, scale) ? 1 / sqrt((double)a->depth)
                                                                  : call_real(c, scale);
   a->mask = mask == UINT32_MAX ? NULL : call_tensor(c, mask);
+  a->first = first == UINT32_MAX ? NULL : call_tensor(c, first);
+  a->end = end == UINT32_MAX ? NULL : call_tensor(c, end);
+  a->score = given == UINT32_MAX ? NULL : call_tensor(c, given);
   if (a->mask && a->mask->rank > a->query->rank)
     return call_fail(c, "the mask has more dimensions than the queries");
   return true;
@@ -106,12 +116,14 @@ static double score_row(const struct attention *a, int64_t i, int64_t row, doubl
   const union element *keys = a->key->at + shared(a, i, a->key_heads) * a->columns * a->depth;
   double top = -HUGE_VAL;
   for (int64_t j = 0; j < a->columns; j++) {
-    double score = a->scale * dot(query, keys + j * a->depth, a->depth);
+    double score = a->score ? a->score->at[(i * a->rows + row) * a->columns + j].real
+                            : a->scale * dot(query, keys + j * a->depth, a->depth);
     if (a->mask && dtype_is_float(a->mask->dtype))
       score += mask_at(a, i, row, j).real;
     else if (a->mask && !mask_at(a, i, row, j).integer)
       score = -HUGE_VAL;
-    if (a->causal && j > row)
+    if ((a->causal && j > row) || (a->first && j < a->first->at[row].integer) ||
+        (a->end && j >= a->end->at[row].integer))
       score = -HUGE_VAL;
     ret[j] = score;
     top = score > top || isnan(score) ? score : top;
@@ -172,20 +184,22 @@ static void attend_backward_row(const struct attention *a, int64_t i, int64_t ro
                 value_head = shared(a, i, a->value_heads) * a->columns;
   const union element *gradient = a->gradient->at + offset * a->width;
   const double lse = a->sums_are_weights ? 0 : a->sums->at[offset].real,
-               delta = dot(gradient, a->output->at + offset * a->width, a->width);
+               delta = a->delta ? a->delta->at[offset].real
+                                : dot(gradient, a->output->at + offset * a->width, a->width);
   score_row(a, i, row, scores);
   for (int64_t j = 0; j < a->columns && lse != -HUGE_VAL; j++) {
     const double p =
         a->sums_are_weights ? a->sums->at[offset * a->columns + j].real : exp(scores[j] - lse);
     const double ds =
         p * (dot(gradient, a->value->at + (value_head + j) * a->width, a->width) - delta);
+    const double scale = a->scale * (a->factor ? a->factor->at[offset * a->columns + j].real : 1);
     if (a->value_gradient)
       add_scaled(a->value_gradient->at + (value_head + j) * a->width, p, gradient, a->width);
     if (a->query_gradient)
-      add_scaled(a->query_gradient->at + offset * a->depth, ds * a->scale,
+      add_scaled(a->query_gradient->at + offset * a->depth, ds * scale,
                  a->key->at + (head + j) * a->depth, a->depth);
     if (a->key_gradient)
-      add_scaled(a->key_gradient->at + (head + j) * a->depth, ds * a->scale,
+      add_scaled(a->key_gradient->at + (head + j) * a->depth, ds * scale,
                  a->query->at + offset * a->depth, a->depth);
   }
 }
@@ -213,6 +227,21 @@ bool reference_attention_backward(struct reference_call *c) {
   if (!begin(c, &a, 1, 2, 3) || !options(c, &a))
     return false;
   a.sums_are_weights = a.sums->rank == call_tensor(c, 1)->rank;
+  call_for(c, a.batches, a.heads * a.rows * a.columns * (a.depth + a.width), attend_backward, &a);
+  return !a.failed || call_fail(c, "out of memory");
+}
+
+// grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8 scale:9
+bool reference_attention_gradients(struct reference_call *c) {
+  struct attention a = {.gradient = call_tensor(c, 0),
+                        .sums = call_tensor(c, 4),
+                        .delta = call_tensor(c, 5),
+                        .factor = call_tensor(c, 8),
+                        .query_gradient = c->out[0],
+                        .key_gradient = c->out[1],
+                        .value_gradient = c->out[2]};
+  if (!begin(c, &a, 1, 2, 3) || !options(c, &a))
+    return false;
   call_for(c, a.batches, a.heads * a.rows * a.columns * (a.depth + a.width), attend_backward, &a);
   return !a.failed || call_fail(c, "out of memory");
 }

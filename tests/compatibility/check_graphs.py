@@ -23,6 +23,7 @@ import warnings
 import numpy
 import torch
 import models_attention  # noqa: F401 (they add to MODELS)
+import models_flex  # noqa: F401
 import models_idioms  # noqa: F401
 import models_losses  # noqa: F401
 import models_vision  # noqa: F401
@@ -41,7 +42,8 @@ STORED = (("unet_sides", "decomposed", 0), ("windows_sides", "captured", 0), ("l
           ("spectrogram", "exported", 0), ("running", "decomposed", 0), ("patches", "captured", 0), ("halves", "captured", 0), ("item", "exported", 0),
           ("grid_attention", "trained", 1), ("positions_bicubic", "captured", 0), ("quantiles", "exported", 0), ("shapes_in_place", "exported", 0),
           ("views_written", "exported", 0), ("norms_in_training", "exported", 0), ("volumes", "trained", 1), ("spectra", "exported", 0),
-          ("pairs_of_any", "captured", 0), ("pixel_centres", "captured", 0), ("branches", "exported", 0), ("prefixes", "captured", 0))
+          ("pairs_of_any", "captured", 0), ("pixel_centres", "captured", 0), ("branches", "exported", 0), ("prefixes", "captured", 0), ("flex_soft_cap", "trained", 1),
+          ("flex_slopes", "trained", 1), ("flex_documents", "trained", 1))
 
 
 class Graph:

@@ -279,6 +279,9 @@ static const struct operator_case cases[] = {
      "aten._scaled_dot_product_flash_attention_for_cpu_backward.default(g, q, k, v, o, l, 0.0, "
      "True)",
      3},
+    {"g: \"f32[2, 4, 5, 6]\", " QKV ", l: \"f32[2, 4, 5]\", d: \"f32[2, 4, 5]\", "
+     "p: \"f32[2, 4, 5, 7]\", s: \"f32[2, 4, 5, 7]\", f: \"f32[2, 4, 5, 7]\"",
+     "tile.attention_gradients.default(g, q, k, v, l, d, p, s, f)", 3},
     // pooling
     {IMAGE, "aten.max_pool2d_with_indices.default(x, [3, 3], [2, 2], [1, 1])", 2},
     {IMAGE, "aten.max_pool2d_with_indices.default(x, [2], [], [0], [2], True)", 2},
