@@ -13,7 +13,6 @@
 
 struct cut {
   struct graph *g;
-  const struct partition_options *o;
   size_t outputs, seeds;
   bool *is_live, *by_seed, *used_behind; // by value id; used_behind: by what depends on a seed
   bool *is_output;                       // of the forward graph
@@ -97,7 +96,6 @@ static void classify(struct cut *c) {
 // ---- the network ----
 
 enum { SOURCE, SINK, FIRST };
-
 static uint32_t in_of(const struct value *v) { return FIRST + 2 * v->id; }
 static uint32_t out_of(const struct value *v) { return FIRST + 2 * v->id + 1; }
 
@@ -363,7 +361,7 @@ static int64_t bytes_without(struct cut *c) {
 
 struct partition *graph_partition(struct graph *g, size_t outputs, size_t seeds,
                                   const struct partition_options *o) {
-  struct cut c = {.g = g, .o = o, .outputs = outputs, .seeds = seeds};
+  struct cut c = {.g = g, .outputs = outputs, .seeds = seeds};
   struct partition *p = arena_new(g->arena, struct partition);
   bool **const maps[] = {&c.by_seed, &c.used_behind, &c.is_output, &c.is_again, &c.is_saved};
   for (size_t i = 0; i < COUNT_OF(maps); i++)
