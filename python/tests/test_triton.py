@@ -252,6 +252,24 @@ class Launches(Installed):
         numbers[(1,)](out, 1, 2**40, math.pi, True)
         self.same(out, torch.tensor([1, 2.0**40, math.pi, 1], dtype=torch.float64), 1e-6)
 
+    def test_types_set_by_a_decorator(self):
+        def typed(**types):
+            def decorate(f):
+                f.__annotations__ = types
+                return f
+
+            return decorate
+
+        @triton.jit
+        @typed(a=tl.bfloat16, b="tl.uint8")
+        def narrow(out, a, b=3, N: tl.constexpr = 2):
+            tl.store(out, a)
+            tl.store(out + 1, b * N)
+
+        out = torch.empty(2)
+        narrow[(1,)](out, 1.00390625, 130)
+        self.assertEqual(out.tolist(), [1.0, 4.0])  # rounded to bfloat16; 260 in 8 bits
+
     def test_a_grid_of_nothing(self):
         x = torch.zeros(4)
         add_kernel[(0,)](x, x, x, 4, BLOCK=16)
