@@ -436,6 +436,13 @@ class Plans(Installed):
         launched[(1, 1, 1)](y, y, out, 16)
         self.same(out, 2 * y)
 
+    def test_a_freed_tensor(self):
+        x, out = torch.ones(16), torch.empty(16)
+        add_kernel[(1,)](x, x, out, 16, BLOCK=16)
+        x.untyped_storage().resize_(0)
+        with self.assertRaisesRegex(tile.InvalidArgument, "x_ptr.*freed"):
+            add_kernel[(1,)](x, out, out, 16, BLOCK=16)
+
     def test_negated_views(self):
         x = torch.randn(16, dtype=torch.complex64).conj().imag
         out = torch.empty(16)

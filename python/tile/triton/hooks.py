@@ -38,11 +38,11 @@ def launch_metadata(function: JITFunction, launched: Any, grid: Any, stream: int
     facts = {"name": launched.name, "function": launched.function, "stream": stream}
     if _LazyDict is None:
         return facts
-    lazy = _LazyDict(facts)
+    deferred = _LazyDict(facts)
     own = getattr(function, "launch_metadata", None)
     if own is not None:
-        lazy.add(own, (grid, launched.metadata, values))
-    return lazy
+        deferred.add(own, (grid, launched.metadata, values))
+    return deferred
 
 
 def around(hooks: Tuple[Any, Any], metadata: Any, launch: Callable[[], None]) -> None:
