@@ -241,3 +241,31 @@ tile_status tile_kernel_get_code(tile_kernel *k, const tile_arg *args, size_t ar
   *ret_size = spec->code.len;
   return TILE_OK;
 }
+
+tile_status tile_kernel_get_resources(tile_kernel *k, const tile_arg *args, size_t arg_count,
+                                      tile_kernel_resources *ret) {
+  if (!k || !ret)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_kernel_get_resources: `%s` is NULL",
+                      !k ? "kernel" : "ret");
+  struct jit_spec *spec;
+  struct module *m;
+  tile_status s = specialise(k, args, arg_count, NULL, &spec);
+  if (s == TILE_OK)
+    s = jit_spec_module(k, spec, &m);
+  int registers = 0, local_bytes = 0;
+  if (s == TILE_OK)
+    s = module_resources(m, &registers, &local_bytes);
+  if (s != TILE_OK)
+    return s;
+  const struct kernel_info *info = &spec->info;
+  *ret = (tile_kernel_resources){
+      .registers = registers,
+      .local_bytes = local_bytes,
+      .shared_bytes = info->shared_bytes,
+      .threads = 32 * (info->num_warps + info->producer_warps),
+      .num_warps = info->num_warps,
+      .num_stages = info->num_stages,
+      .num_ctas = info->num_ctas ? info->num_ctas : 1,
+  };
+  return TILE_OK;
+}

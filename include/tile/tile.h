@@ -164,6 +164,19 @@ TILE_API tile_status tile_kernel_get_code(tile_kernel *kernel, const tile_arg *a
                                           size_t arg_count, const char **ret_code,
                                           size_t *ret_size);
 
+/* What a specialisation uses. */
+typedef struct tile_kernel_resources {
+  int registers;   /* per thread (cuFuncGetAttribute); 0 on the CPU and on simulated GPUs */
+  int local_bytes; /* of local memory per thread: spilled registers and indexed arrays; as above */
+  unsigned shared_bytes; /* of dynamic shared memory per CTA */
+  unsigned threads;      /* per CTA, with those of producer warps */
+  unsigned num_warps, num_stages, num_ctas;
+} tile_kernel_resources;
+
+/* Compiles and loads the specialisation for these arguments, and asks the driver. Thread-safe. */
+TILE_API tile_status tile_kernel_get_resources(tile_kernel *kernel, const tile_arg *args,
+                                               size_t arg_count, tile_kernel_resources *ret);
+
 #ifdef __cplusplus
 }
 #endif

@@ -99,6 +99,7 @@ static bool is_kind(struct value x, struct value kind, bool *ret) {
   case CLASS_RANGE: *ret = x.kind == VALUE_RANGE; return true;
   case CLASS_DESCRIPTOR: *ret = value_is_record(x, RECORD_DESCRIPTOR); return true;
   case CLASS_CONSTANT_TYPE: *ret = value_is_record(x, RECORD_CONSTEXPR_TYPE); return true;
+  case CLASS_POINTER_TYPE: *ret = x.kind == VALUE_TYPE && x.type.ptr; return true;
   case CLASS_MASK: break;
   }
   return false; // no class

@@ -53,6 +53,10 @@ static bool find_attribute(struct eval *e, struct operand x, const char *name, s
 // ---- operators ----
 
 static struct value truth(struct eval *e, struct operand x, const char *what) {
+  if (x.v.kind == VALUE_RT && x.v.type.rank && type_numel(x.v.type) == 1) {
+    emit_at(e, x.at);
+    return emit_truth_tile(e, value_rt(build_unsplat(&e->b, x.v.rt), type_elem(x.v.type)));
+  }
   if (x.v.kind != VALUE_RT || x.v.type.rank) {
     struct diag *d =
         eval_error(e, x.at, E0216, "the condition of %s is %s", what, value_describe(e, x.v));

@@ -3,8 +3,11 @@
 #include "lang/builtins/builtins.h"
 #include "lang/emit/control.h"
 
+static bool is_absent(const struct expr *x) { return !x || x->kind == EXPR_NONE; }
+
 static bool is_full_slice(const struct expr *x) {
-  return x->kind == EXPR_SLICE && !x->slice.lo && !x->slice.hi && !x->slice.step;
+  return x->kind == EXPR_SLICE && is_absent(x->slice.lo) && is_absent(x->slice.hi) &&
+         is_absent(x->slice.step);
 }
 
 static struct value bad_subscript(struct eval *e, const struct expr *item, struct value v,
@@ -20,10 +23,8 @@ static struct value bad_subscript(struct eval *e, const struct expr *item, struc
 // `x[a:b:step]`: the elements of a slice.
 static struct value slice_tile(struct eval *e, const struct expr *item, struct value v,
                                unsigned axis) {
-  int64_t len = v.type.shape[axis], lo, hi, step = 1;
-  const struct expr *s = item->slice.step;
-  if (s &&
-      !need_const_int(e, (struct operand){eval_expr(e, s), s->span}, "the step of a slice", &step))
+  int64_t len = v.type.shape[axis], lo, hi, step;
+  if (!eval_slice_step(e, item, &step))
     return VALUE_ERROR;
   if (step < 1 || !eval_slice_bound(e, item->slice.lo, len, 0, &lo) ||
       !eval_slice_bound(e, item->slice.hi, len, len, &hi)) {

@@ -22,6 +22,14 @@ bool eval_slice_bound(struct eval *e, const struct expr *x, int64_t len, int64_t
   return true;
 }
 
+bool eval_slice_step(struct eval *e, const struct expr *item, int64_t *ret) {
+  const struct expr *x = item->slice.step;
+  *ret = 1;
+  if (!x || x->kind == EXPR_NONE)
+    return true;
+  return need_const_int(e, (struct operand){eval_expr(e, x), x->span}, "the step of a slice", ret);
+}
+
 static struct value tuple_element(struct eval *e, const struct expr *item, struct tuple t) {
   int64_t len = (int64_t)t.len, i;
   struct operand index = {eval_expr(e, item), item->span};
@@ -34,10 +42,8 @@ static struct value tuple_element(struct eval *e, const struct expr *item, struc
 }
 
 static struct value tuple_slice(struct eval *e, const struct expr *item, struct tuple t) {
-  int64_t len = (int64_t)t.len, lo, hi, step = 1;
-  if (item->slice.step &&
-      !need_const_int(e, (struct operand){eval_expr(e, item->slice.step), item->slice.step->span},
-                      "the step of a slice", &step))
+  int64_t len = (int64_t)t.len, lo, hi, step;
+  if (!eval_slice_step(e, item, &step))
     return VALUE_ERROR;
   if (step < 1) {
     eval_error(e, item->span, E0212, "slices of tuples take a positive step");

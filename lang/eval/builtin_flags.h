@@ -83,6 +83,7 @@ enum builtin_class {
   CLASS_RANGE = 9 << 26,
   CLASS_DESCRIPTOR = 10 << 26,
   CLASS_CONSTANT_TYPE = 11 << 26, // `.type` of a number known at compile time
+  CLASS_POINTER_TYPE = 12 << 26,  // `.dtype` of a pointer
   CLASS_MASK = 15 << 26
 };
 

@@ -307,6 +307,8 @@ struct value eval_no_elements(struct eval *e, const struct expr *x, struct value
 // A bound of a slice of a sequence of `len` elements; `absent` where it is not given.
 bool eval_slice_bound(struct eval *e, const struct expr *x, int64_t len, int64_t absent,
                       int64_t *ret);
+// The step of a slice; 1 where it is absent or `None`.
+bool eval_slice_step(struct eval *e, const struct expr *item, int64_t *ret);
 // The value of a constant of the file, evaluated as kernel code, else as host code.
 struct value eval_constant(struct eval *e, const struct ast_module *m, const struct ast_constant *k,
                            struct span at);

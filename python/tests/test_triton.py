@@ -252,6 +252,24 @@ class Launches(Installed):
         numbers[(1,)](out, 1, 2**40, math.pi, True)
         self.same(out, torch.tensor([1, 2.0**40, math.pi, 1], dtype=torch.float64), 1e-6)
 
+    def test_types_set_by_a_decorator(self):
+        def typed(**types):
+            def decorate(f):
+                f.__annotations__ = types
+                return f
+
+            return decorate
+
+        @triton.jit
+        @typed(a=tl.bfloat16, b="tl.uint8")
+        def narrow(out, a, b=3, N: tl.constexpr = 2):
+            tl.store(out, a)
+            tl.store(out + 1, b * N)
+
+        out = torch.empty(2)
+        narrow[(1,)](out, 1.00390625, 130)
+        self.assertEqual(out.tolist(), [1.0, 4.0])  # rounded to bfloat16; 260 in 8 bits
+
     def test_a_grid_of_nothing(self):
         x = torch.zeros(4)
         add_kernel[(0,)](x, x, x, 4, BLOCK=16)
@@ -296,6 +314,141 @@ class Results(Installed):
     def test_code(self):
         x = torch.zeros(16)
         self.assertGreater(len(add_kernel[(1,)](x, x, x, 16, BLOCK=16).asm["object"]), 100)
+
+
+    def test_what_the_driver_says(self):
+        x = torch.zeros(32)
+        launched = add_kernel[(1,)](x, x, x, 32, BLOCK=32, num_warps=2, num_stages=2)
+        self.assertEqual((launched.n_regs, launched.n_spills), (0, 0))  # of the CPU
+        m = launched.metadata
+        self.assertEqual((m.name, m.num_warps, m.num_stages, m.num_ctas, m.shared), ("add_kernel", 2, 2, 1, 0))
+        self.assertEqual(len(launched.hash), 64)
+        self.assertIn("def add_kernel", launched.asm["source"])
+
+
+class Hooks(Installed):
+    """`triton.knobs.runtime`, which Triton 3.4 and newer have."""
+
+    def setUp(self):
+        super().setUp()
+        if not hasattr(triton, "knobs"):
+            self.skipTest("this Triton has no knobs")
+        tile.triton.install()
+        self.runtime = triton.knobs.runtime
+        self.seen = []
+
+    def hooked(self, name, hook):
+        before = getattr(self.runtime, name)
+        if hasattr(before, "add"):
+            before.add(hook)
+            self.addCleanup(before.remove, hook)
+        else:
+            setattr(self.runtime, name, hook)
+            self.addCleanup(setattr, self.runtime, name, before)
+
+    def test_launches(self):
+        self.hooked("launch_enter_hook", lambda m: self.seen.append(("enter", m.get()["name"])))
+        self.hooked("launch_exit_hook", lambda m: self.seen.append(("exit", m.get()["name"])))
+        x, out = torch.randn(16), torch.empty(16)
+        for _ in range(2):
+            add_kernel[(1,)](x, x, out, 16, BLOCK=16)
+            self.same(out, 2 * x)
+        self.assertEqual(self.seen, [("enter", "add_kernel"), ("exit", "add_kernel")] * 2)
+
+    def test_metadata_of_the_kernel(self):
+        @triton.jit(launch_metadata=lambda grid, metadata, args: {"bytes": args["n"] * 4, "warps": metadata.num_warps, "grid": grid[0]})
+        def fill(out, n, BLOCK: tl.constexpr):
+            i = tl.arange(0, BLOCK)
+            tl.store(out + i, 3.0, mask=i < n)
+
+        self.hooked("launch_enter_hook", lambda m: self.seen.append(m.get()))
+        fill[(1,)](torch.empty(16), 16, BLOCK=16, num_warps=8)
+        self.assertEqual([(s["bytes"], s["warps"], s["grid"]) for s in self.seen], [(64, 8, 1)])
+
+    def test_compilations(self):
+        @triton.jit
+        def fresh(out, n, BLOCK: tl.constexpr):
+            i = tl.arange(0, BLOCK)
+            tl.store(out + i, i * 2, mask=i < n)
+
+        self.hooked("jit_cache_hook", lambda **k: self.seen.append(("before", k["fn"].name, k["compile"]["num_warps"])))
+        self.hooked("jit_post_compile_hook", lambda **k: self.seen.append(("after", k["compile"]["constants"])))
+        out = torch.empty(32)
+        for _ in range(3):
+            fresh[(1,)](out, 32, BLOCK=32, num_warps=2)
+        self.assertEqual([s[0] for s in self.seen], ["before", "after"])
+        self.assertEqual(self.seen[0][2], 2)
+        self.assertEqual(list(self.seen[1][1].values()), [32])
+        fresh[(1,)](out, 32, BLOCK=64)
+        self.assertEqual(len(self.seen), 4)
+
+    def test_a_hook_that_cancels(self):
+        @triton.jit
+        def never(out):
+            tl.store(out, 1.0)
+
+        self.hooked("jit_cache_hook", lambda **k: True)
+        out = torch.zeros(1)
+        self.assertIsNone(never[(1,)](out))
+        self.assertEqual(float(out), 0)
+
+
+class Plans(Installed):
+    """Launches after the first, without checks."""
+
+    def setUp(self):
+        super().setUp()
+        tile.triton.install()
+
+    def test_calls_that_differ(self):
+        for _ in range(3):
+            for n, kind, block in ((100, torch.float32, 64), (100, torch.float64, 64), (100, torch.float32, 128), (64, torch.int32, 64)):
+                x, out = (torch.randn(n) * 9).to(kind), torch.empty(n, dtype=kind)
+                add_kernel[lambda m: (triton.cdiv(m["n"], m["BLOCK"]),)](x, x, out, n, BLOCK=block)
+                self.same(out, 2 * x)
+
+    def test_functions_globals_and_none(self):
+        global FACTOR
+        x, out = torch.randn(16), torch.empty(16)
+        try:
+            for FACTOR in (3, 3, 5, 5, 3):
+                uses_globals[(1,)](x, out, BLOCK=16)
+                self.same(out, x * FACTOR + 107)
+        finally:
+            FACTOR = 3
+        for function, want in ((double, x * 2), (square, x * x)) * 2:
+            apply[(1,)](x, out, function, BLOCK=16)
+            self.same(out, want)
+        for bias in (None, x, None, x):
+            optional[(1,)](x, bias, out, 2, "positive")
+            self.same(out, 2 * x + (0 if bias is None else bias))
+
+    def test_results_are_launchable_and_keep_no_tensor(self):
+        import weakref
+
+        x, out = torch.randn(16), torch.empty(16)
+        for _ in range(2):
+            launched = add_kernel[(1,)](x, x, out, 16, BLOCK=16)
+        gone = weakref.ref(x)
+        del x
+        self.assertIsNone(gone())
+        y = torch.ones(16)
+        launched[(1, 1, 1)](y, y, out, 16)
+        self.same(out, 2 * y)
+
+    def test_a_freed_tensor(self):
+        x, out = torch.ones(16), torch.empty(16)
+        add_kernel[(1,)](x, x, out, 16, BLOCK=16)
+        x.untyped_storage().resize_(0)
+        with self.assertRaisesRegex(tile.InvalidArgument, "x_ptr.*freed"):
+            add_kernel[(1,)](x, out, out, 16, BLOCK=16)
+
+    def test_negated_views(self):
+        x = torch.randn(16, dtype=torch.complex64).conj().imag
+        out = torch.empty(16)
+        add_kernel[(1,)](torch.ones(16), torch.ones(16), out, 16, BLOCK=16)
+        with self.assertRaises(tile.InvalidArgument):
+            add_kernel[(1,)](x, x, out, 16, BLOCK=16)
 
 
 class Refusals(Installed):

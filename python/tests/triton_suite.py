@@ -27,6 +27,8 @@ for predicate in ("is_hip_cdna3", "is_hip_cdna4", "is_hip_gfx11", "is_hip_gfx12"
                   "is_sm12x", "is_hip_rdna", "is_hip_cdna", "is_xpu", "is_cpu"):
     if not hasattr(testing, predicate):
         setattr(testing, predicate, lambda: False)
+if not hasattr(testing, "get_arch"):
+    testing.get_arch = lambda: ""
 
 
 class _Asm(dict):
@@ -45,6 +47,22 @@ tile.triton.launch.Launched.asm = property(lambda self: _Asm())
 @pytest.fixture
 def device():
     return "cpu"
+
+
+@pytest.fixture
+def with_allocator():
+    """Triton's kernels that make descriptors need one; Tile's do not."""
+
+
+@pytest.fixture
+def fresh_knobs():
+    """The knobs, as they were afterwards."""
+    import triton
+
+    before = {n: getattr(triton.knobs.runtime, n) for n in ("jit_cache_hook", "jit_post_compile_hook")}
+    yield triton.knobs
+    for name, hook in before.items():
+        setattr(triton.knobs.runtime, name, hook)
 
 
 def pytest_addoption(parser):

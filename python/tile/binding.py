@@ -60,6 +60,11 @@ class tile_parameter(C.Structure):
                 ("is_pointer", c_int), ("is_const", c_int), ("is_descriptor", c_int), ("type", c_int)]
 
 
+class tile_kernel_resources(C.Structure):
+    _fields_ = [("registers", c_int), ("local_bytes", c_int), ("shared_bytes", c_uint), ("threads", c_uint), ("num_warps", c_uint),
+                ("num_stages", c_uint), ("num_ctas", c_uint)]
+
+
 class tile_likely_size(C.Structure):
     _fields_ = [("name", c_char_p), ("size", c_int64)]
 
@@ -109,6 +114,7 @@ _STATUS: Dict[str, List[Any]] = {
     "tile_kernel_set_check": [c_void_p, c_int],
     "tile_kernel_prepare": [c_void_p, c_void_p, c_size_t],
     "tile_kernel_get_code": [c_void_p, c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t)],
+    "tile_kernel_get_resources": [c_void_p, c_void_p, c_size_t, POINTER(tile_kernel_resources)],
     "tile_kernel_get_parameter": [c_void_p, c_size_t, POINTER(tile_parameter)],
     "tile_launch": [c_void_p, c_void_p, tile_grid, c_void_p, c_size_t],
     "tile_launch_with": [c_void_p, c_void_p, tile_grid, c_void_p, c_size_t, POINTER(tile_launch_options)],

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes as C
 import sys
 import threading
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import binding, errors
 
 _devices: Dict[str, int] = {}
 _streams: Dict[Tuple[int, int], int] = {}
 _lock = threading.Lock()
+_ask: Optional[Callable[[int], int]] = None  # PyTorch's function for the current stream
 
 
 def handle(name: str) -> int:
@@ -49,12 +50,18 @@ def stream_handle(device: str, raw: int) -> Optional[int]:
 
 def current_stream(device: str) -> int:
     """PyTorch's current stream on a CUDA device as a CUstream; 0, the default stream, if PyTorch is not loaded."""
-    torch = sys.modules.get("torch")
-    if torch is None or not device.startswith("cuda"):
-        return 0
-    index = int(device[5:] or 0)
-    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return raw(index) if raw else torch.cuda.current_stream(index).cuda_stream
+    return current_stream_of(int(device[5:] or 0)) if device.startswith("cuda") else 0
+
+
+def current_stream_of(index: int) -> int:
+    """PyTorch's current stream on CUDA device `index` as a CUstream; 0 without PyTorch."""
+    global _ask
+    if _ask is None:
+        torch = sys.modules.get("torch")
+        if torch is None:
+            return 0
+        _ask = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (lambda i: torch.cuda.current_stream(i).cuda_stream)
+    return _ask(index)
 
 
 def raw_stream(stream: Any) -> int:

@@ -9,7 +9,7 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import arguments, binding, devices, errors, tensors
+from . import arguments, binding, devices, errors, plans, tensors
 from .arguments import Parameter
 
 Grid = Union[int, Sequence[int], Callable[[Dict[str, Any]], Union[int, Sequence[int]]]]
@@ -55,6 +55,9 @@ class Kernel:
         self.name = binding.lib().tile_kernel_name(first.pointer).decode()
         self.parameters = [self._parameter(first.pointer, i) for i in range(binding.lib().tile_kernel_parameter_count(first.pointer))]
         self._names = [p.name for p in self.parameters]
+        self._constants = {p.name for p in self.parameters if p.is_constexpr}
+        self._defaults = {p.name: _literal(p.default_text) for p in self.parameters if p.default_text is not None}
+        self._forms: Dict[Tuple[Any, ...], plans.Form] = {}
 
     @staticmethod
     def _parameter(pointer: int, index: int) -> Parameter:
@@ -94,10 +97,7 @@ class Kernel:
         return values
 
     def _programs(self, grid: Grid, values: Dict[str, Any]) -> Tuple[int, int, int]:
-        if callable(grid):
-            defaults = {p.name: _literal(p.default_text) for p in self.parameters if p.default_text is not None}
-            grid = grid({**defaults, **values})
-        return as_grid(grid)
+        return as_grid(grid({**self._defaults, **values}) if callable(grid) else grid)
 
     def _prepare(self, values: Dict[str, Any], options: Dict[str, int], stream: Optional[int], device: Optional[str]) -> Tuple[Any, Any, str]:
         flat: List[Tuple[str, Any]] = []
@@ -125,7 +125,22 @@ class Kernel:
 
     def launch(self, grid: Grid, args: Sequence[Any], named: Dict[str, Any]) -> None:
         """`kernel[grid](*args, **named)`."""
-        named = dict(named)
+        form = self._forms.get((len(args), *named))
+        if form is not None:
+            data: List[Any] = []
+            key = form.key((*args, *named.values()) if named else args, data)
+            plan = form.plans.get(key) if key is not None else None
+            if plan is not None:
+                if callable(grid):
+                    grid = grid({**self._defaults, **dict(zip(self._names, args)), **named})
+                programs = plans.plain_grid(grid)
+                if programs is not None:
+                    return plan.launch(plan.packed(data), programs, None)
+        self._launch_anew(grid, args, named)
+
+    def _launch_anew(self, grid: Grid, args: Sequence[Any], given: Dict[str, Any]) -> None:
+        """A launch without a plan; makes one if it succeeds."""
+        named = dict(given)
         stream = named.pop("stream", None)
         options = {o: int(named.pop(o)) for o in _OPTIONS if o in named and o not in self._names and named[o] is not None}
         options = {o: v for o, v in options.items() if v or o not in ("check", "launch_pdl", "maxnreg")}
@@ -135,15 +150,32 @@ class Kernel:
         if raw is None:
             raw = devices.current_stream(device)
         programs = self._programs(grid, values)
+        if stream is None and not options.get("check"):
+            self.remember(args, given, values, packed, handle, device)
+        self.launch_packed(packed, handle, device, options, programs, raw)
+
+    @staticmethod
+    def launch_packed(packed: Any, handle: _Handle, device: str, options: Dict[str, int], programs: Tuple[int, int, int], raw: int) -> None:
+        """Launches packed arguments on a CUstream; nothing if the grid is empty."""
         if 0 in programs:
             return
-        where = binding.tile_grid(*programs)
-        run = lambda: binding.call("tile_launch", handle.pointer, devices.stream_handle(device, raw), where, packed.slots, packed.count)
+        run = lambda: binding.call("tile_launch", handle.pointer, devices.stream_handle(device, raw), binding.tile_grid(*programs), packed.slots,
+                                   packed.count)
         if options.get("check") and device == "cpu":
             with _checking, Registered(device, packed.memories):
                 run()
         else:
             run()
+
+    def remember(self, args: Sequence[Any], named: Dict[str, Any], values: Dict[str, Any], packed: Any, handle: Any, device: str) -> None:
+        """Makes a plan for calls like this one."""
+        plans.learn_tensors()
+        names = self._names[:len(args)] + list(named)
+        is_constant = [n in self._constants or n not in self._names for n in names]
+        form = self._forms.setdefault((len(args), *named), plans.Form(names, is_constant))
+        key = form.key((*args, *named.values()), [])
+        if key is not None:
+            form.remember(key, handle, device, packed, {n: values[n] for n in self._names if n not in self._constants})
 
     def prepare(self, grid: Grid, *args: Any, **named: Any) -> "Prepared":
         """A launch with its arguments bound once; calling the result launches it on PyTorch's current stream."""

@@ -92,7 +92,10 @@ def _of_torch(x: Any, name: str) -> Memory:
         pointer = x.data_ptr()
     except RuntimeError as e:  # fake and functional tensors have no storage
         raise errors.InvalidArgument(f"`{name}` has no memory: {e}") from None
-    return Memory(pointer, kind, torch_device(x.device), tuple(x.shape), x.stride(), False, x)
+    device = torch_device(x.device)
+    if not pointer and x.numel():
+        raise errors.InvalidArgument(f"`{name}` has no memory: its storage was freed")
+    return Memory(pointer, kind, device, tuple(x.shape), x.stride(), False, x)
 
 
 def _of_pointer(x: Any, name: str) -> Memory:

@@ -6,6 +6,7 @@ import ctypes as C
 import re
 import threading
 import weakref
+from array import array
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
@@ -144,6 +145,14 @@ class Program:
             if binding.lib().tile_program_set_size(self.pointer, symbol.encode(), possible[symbol]) == 0:
                 self.given[symbol] = None
         self._arrays()
+        self._fix(inputs)
+
+    def _fix(self, inputs: List[fx.Node]) -> None:
+        """Without symbols, and with all inputs on the program's device, runs take a short way."""
+        is_here = all(i is None or inputs[i].meta["val"].device == self.device for i, _ in self.input_of)
+        if not self.symbols and is_here and all(s.is_fixed for s in self.input_specs + self.output_specs):
+            self._fixed = _Fixed(self)
+        self._is_plain = [(r.kind, r.index) for r in self.results] == [("computed", i) for i in range(len(self.output_specs))]
 
     def _outputs(self, values: List[torch.Tensor]) -> None:
         self.output_specs = [_Tensor(v, self._evaluator) for v in values]
@@ -165,12 +174,16 @@ class Program:
     # ---- running ----
 
     def __call__(self, args: Sequence[Any]) -> List[Any]:
+        if self._fixed is not None:
+            outs = self._fixed(args)
+            if outs is not None:
+                return outs if self._is_plain else [self._result(i, r, args, outs, {}) for i, r in enumerate(self.results)]
         values: Dict[str, int] = {name: int(args[i]) if dim is None else args[i].shape[dim] for name, (i, dim) in self.sources}
         outs = [torch.empty_strided(s.shape(values), s.strides(values), dtype=s.dtype, device=self.device) for s in self.output_specs]
         if self.pointer is not None:
             ins = self._take(args, values)
             raw = devices.current_stream(self.name)
-            seed = int(torch.randint(0, 1 << 62, ()).item()) if self.is_random else 0
+            seed = self.seed()
             with self._lock:
                 self._run(ins, outs, values, raw, seed)
         return [self._result(i, r, args, outs, values) for i, r in enumerate(self.results)]
@@ -193,11 +206,7 @@ class Program:
         return ins
 
     def _run(self, ins: List[torch.Tensor], outs: List[torch.Tensor], values: Dict[str, int], raw: int, seed: int) -> None:
-        stream = devices.stream_handle(self.name, raw)
-        if stream != self._stream and self._stream is not None or (stream is not None and self._stream is None and self._was_run):
-            # Runs share memory for intermediate results: those in the other stream have to end first.
-            binding.call("tile_stream_synchronize", devices.handle(self.name), self._stream)
-        self._stream, self._was_run = stream, True
+        stream = self._enter(raw)
         keep: List[Any] = []
         for slots, specs, ts in ((self.in_slots, self.input_specs, ins), (self.out_slots, self.output_specs, outs)):
             for slot, spec, t in zip(slots, specs, ts):
@@ -210,6 +219,21 @@ class Program:
                 self.given[name] = values[name]
         binding.call("tile_program_run", self.pointer, stream, seed, self.in_slots, len(ins), self.out_slots, len(outs))
 
+    def _enter(self, raw: int) -> Optional[int]:
+        """The library's stream of a run; the lock is held."""
+        stream = devices.stream_handle(self.name, raw)
+        if stream != self._stream and self._stream is not None or (stream is not None and self._stream is None and self._was_run):
+            # Runs share memory for intermediate results: those in the other stream have to end first.
+            binding.call("tile_stream_synchronize", devices.handle(self.name), self._stream)
+        self._stream, self._was_run = stream, True
+        return stream
+
+    def seed(self) -> int:
+        """Of a run: drawn from PyTorch's generator where the graph has random operators."""
+        return int(torch.randint(0, 1 << 62, ()).item()) if self.is_random else 0
+
+    _fixed: Optional["_Fixed"] = None
+    _is_plain = False
     _was_run = False
 
     def _result(self, i: int, r: aliases.Result, args: Sequence[Any], outs: List[torch.Tensor], values: Dict[str, int]) -> Any:
@@ -225,6 +249,41 @@ class Program:
             # Offsets count from the start of the storage, which a caller's input may not begin at.
             return torch.as_strided(of.detach(), shape, strides, offset[0])
         return r.value  # a constant, or None
+
+
+class _Fixed:
+    """The short way: sizes are numbers, so that only addresses change from run to run. Returns the computed tensors; None: an input has other
+    strides than the program was compiled for, and the long way copies it."""
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.constants = [extra for i, extra in program.input_of if i is None]
+        places = iter(range(len(self.constants)))
+        self.order = [~next(places) if i is None else i for i, _ in program.input_of]
+        self.strides = [s.strides({}) for s in program.input_specs]
+        self.makers = [(s.shape({}), s.strides({}), s.dtype) for s in program.output_specs]
+        # The addresses within the arrays of tile_tensor, which are their first members.
+        step = C.sizeof(tile_tensor) // 8
+        self.ins, self.outs = (memoryview(slots).cast("B").cast("Q")[:n * step:step] for slots, n in (
+            (program.in_slots, len(program.input_specs)), (program.out_slots, len(program.output_specs))))
+        self.run, self.is_gpu = binding.lib().tile_program_run, program.device.type != "cpu"
+        self.index = program.device.index or 0
+
+    def __call__(self, args: Sequence[Any]) -> Optional[List[torch.Tensor]]:
+        ins = [args[i] if i >= 0 else self.constants[~i] for i in self.order]
+        if [t.stride() for t in ins] != self.strides:
+            return None
+        program = self.program
+        outs = [torch.empty_strided(shape, strides, dtype=dtype, device=program.device) for shape, strides, dtype in self.makers]
+        seed = program.seed() if program.is_random else 0
+        with program._lock:
+            stream = program._enter(devices.current_stream_of(self.index)) if self.is_gpu else None
+            self.ins[:] = array("Q", [t.data_ptr() for t in ins])
+            self.outs[:] = array("Q", [t.data_ptr() for t in outs])
+            status = self.run(program.pointer, stream, seed, program.in_slots, len(ins), program.out_slots, len(outs))
+            if status:
+                raise binding.last_error(status)
+        return outs
 
 
 def _attribute(module: Any, path: str) -> Any:

@@ -21,11 +21,13 @@ def installed() -> bool:
     return _originals is not None
 
 
-def install(check: bool = False, fallback: bool = True) -> None:
+def install(check: bool = False, fallback: bool = True, inductor: bool = False) -> None:
     """From now on `@triton.jit` functions run by Tile.
 
     check: launches on CPU tensors detect accesses outside of tensors and races, and then raise tile.CheckFailed.
     fallback: what Tile refuses runs in Triton if its tensors are on a GPU, with a line on the logger `tile.triton`; else it raises.
+    inductor: `triton.compile` compiles by Tile too, which TorchInductor calls for its kernels. Its static launcher, which loads cubins, and
+    its worker processes, which do not know of Tile, are switched off.
 
     Without a GPU Triton gets a driver that says "cpu", so that programs which ask for the current device run."""
     global _originals
@@ -47,6 +49,8 @@ def install(check: bool = False, fallback: bool = True) -> None:
     original = JITFunction.run
     JITFunction.run = run
     Autotuner._bench = _bench
+    if inductor:
+        _originals["compile"] = _set_compile(fallback)
     if not devices.device_count():
         _originals["driver"] = _set_driver()
 
@@ -57,9 +61,43 @@ def uninstall() -> None:
     if _originals is None:
         return
     JITFunction.run, Autotuner._bench = _originals["run"], _originals["_bench"]
-    if _originals["driver"] is not None:
-        _originals["driver"]()
+    for what in ("driver", "compile"):
+        if _originals.get(what) is not None:
+            _originals[what]()
     _originals = None
+
+
+def _set_compile(fallback: bool) -> Any:
+    """Replaces `triton.compile`; returns a function that undoes it."""
+    from triton.compiler import ASTSource
+
+    from .compiled import compile_source
+
+    original = triton.compile
+
+    def compile_by_tile(src: Any, *args: Any, **named: Any) -> Any:
+        if type(src) is not ASTSource or _is_gluon(src.fn):
+            return original(src, *args, **named)
+        options = named.get("options", args[1] if len(args) > 1 else None)
+        try:
+            return compile_source(src, options)
+        except (errors.CompileError, errors.InvalidArgument, errors.LimitError, errors.InternalError) as e:
+            if not fallback or not devices.device_count():
+                raise
+            _say(src.fn, e)
+        return original(src, *args, **named)
+
+    triton.compile = compile_by_tile
+    undo = [lambda: setattr(triton, "compile", original)]
+    try:
+        from torch._inductor import config
+    except ImportError:
+        return undo[0]
+    for name, value in (("use_static_triton_launcher", False), ("use_static_cuda_launcher", False), ("compile_threads", 1)):
+        if hasattr(config, name):
+            undo.append(lambda name=name, before=getattr(config, name): setattr(config, name, before))
+            setattr(config, name, value)
+    return lambda: [f() for f in undo]
 
 
 def _is_gluon(function: Any) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import triton.language as tl
 from triton.runtime.jit import JITFunction
 
-from .. import arguments, binding, devices, errors, kernels, tensors
+from .. import arguments, binding, devices, errors, kernels, plans, tensors
+from . import hooks
 from .errors import as_triton
+from .launched import Launched
 from .source import flatten, has_changed
 
 log = logging.getLogger("tile.triton")
@@ -24,40 +26,25 @@ _IGNORED = {"debug", "ir_override", "instrumentation_mode", "fpsan_homomorphic_c
             "cluster_dims", "enable_reflect_ftz", "device", "device_type", "stream", "early_stop_for_profiling"}
 
 
-class Launched:
-    """What a launch returns, instead of Triton's CompiledKernel: launchable, with its code. `n_regs`, `n_spills` and `metadata` are not
-    there: the driver has them only for code that it assembled."""
-
-    def __init__(self, kernel: kernels.Kernel, values: Dict[str, Any], options: Dict[str, int], device: str):
-        self._kernel, self._values, self._options, self._device = kernel, values, options, device
-        self.name = kernel.name
-
-    @property
-    def asm(self) -> Dict[str, Any]:
-        """{"ptx": text} on a GPU, {"object": bytes} on the CPU."""
-        code = self._kernel.code(device=self._device, **self._values, **self._options)
-        return {"object": code} if self._device == "cpu" else {"ptx": code.decode()}
-
-    def __getitem__(self, grid: Any) -> Callable[..., None]:
-        constants = {p.name: self._values[p.name] for p in self._kernel.parameters if p.is_constexpr and p.name in self._values}
-        return lambda *args: self._kernel[grid](*args[:len(self._kernel.parameters)], **{
-            n: v for n, v in constants.items() if n not in self._kernel._names[:len(args)]}, **self._options)
-
-
 class _Source:
     """A JITFunction's kernels by the functions that it gets as arguments."""
 
     def __init__(self, function: JITFunction):
         self.function, self.src = function, function.src
         self.made: Dict[Tuple[int, ...], Tuple[Any, kernels.Kernel, Dict[int, str]]] = {}
+        self.names = [p.name for p in function.params]
+        self.defaults = {p.name: _unwrap(p.default) for p in function.params if p.has_default}
+        self.forms: Dict[Tuple[Any, ...], plans.Form] = {}
+        self.compiled: Set[Tuple[Any, ...]] = set()
 
-    def kernel(self, others: Tuple[Any, ...]) -> Tuple[kernels.Kernel, Dict[int, str]]:
+    def kernel(self, others: Tuple[Any, ...]) -> Tuple[kernels.Kernel, Dict[int, str], Any]:
+        """The kernel, the names of `others` in its text, and the text."""
         key = tuple(id(o) for o in others)
         found = self.made.get(key)
         if found is None or has_changed(found[0]):
             text, names = flatten(self.function, others)
             found = self.made[key] = (text, kernels.Kernel(text.text, text.path, text.name), names)
-        return found[1], found[2]
+        return found[1], found[2], found[0]
 
 
 def source_of(function: JITFunction) -> _Source:
@@ -98,16 +85,16 @@ def bind(function: JITFunction, args: Tuple[Any, ...], named: Dict[str, Any]) ->
     return {p.name: _unwrap(values[p.name]) for p in params}, options
 
 
-def _kernel_of(function: JITFunction, values: Dict[str, Any]) -> Tuple[kernels.Kernel, Dict[str, Any]]:
-    """The kernel, and its arguments: functions are replaced by their names in the text."""
+def _kernel_of(function: JITFunction, values: Dict[str, Any]) -> Tuple[kernels.Kernel, Dict[str, Any], Any, List[Any]]:
+    """The kernel, its arguments, whose functions are replaced by their names in the text, the text, and the functions."""
     others: List[Any] = []
     for value in values.values():
         others += [v for v in (value if isinstance(value, (tuple, list)) else (value,)) if _is_function(v)]
     with _lock:
-        kernel, names = source_of(function).kernel(tuple(others))
+        kernel, names, text = source_of(function).kernel(tuple(others))
     if others:
         values = {n: _Named(names[id(v)]) if _is_function(v) else v for n, v in values.items()}
-    return kernel, values
+    return kernel, values, text, others
 
 
 class _Named:
@@ -131,19 +118,87 @@ def run(function: JITFunction, args: Tuple[Any, ...], named: Dict[str, Any], gri
     """Launches by Tile. Raises an errors.Error that Triton's callers understand."""
     for hook in function.pre_run_hooks:
         hook(*args, **named)
-    values, wanted = bind(function, args, named)
+    watched = hooks.launch_hooks()
+    source = source_of(function)
+    form = source.forms.get((len(args), *named)) if not (warmup or check) else None
+    if form is not None and watched is None:
+        data: List[Any] = []
+        key = form.key((*args, *named.values()) if named else args, data)
+        plan = form.plans.get(key) if key is not None else None
+        if plan is not None and not has_changed(plan.user[0]):
+            if callable(grid):
+                grid = grid({**source.defaults, **dict(zip(source.names, args)), **named})
+            programs = plans.plain_grid(grid)
+            if programs is not None:
+                packed = plan.packed(data)
+                try:
+                    plan.launch(packed, programs, None)
+                except errors.Error as e:
+                    raise as_triton(e) from None
+                _, kernel, constants, options = plan.user
+                return Launched(kernel, plan.handle, packed, plan.count, constants, options, plan.device, function)
+    return _run_anew(function, args, named, grid, warmup, check, watched)
+
+
+def _options(wanted: Dict[str, Any], check: bool) -> Dict[str, int]:
     options = {n: int(v) for n, v in wanted.items() if n in _TAKEN and v is not None and (v or n not in ("maxnreg", "launch_pdl"))}
+    return {**options, "check": 1} if check else options
+
+
+def _run_anew(function: JITFunction, args: Tuple[Any, ...], named: Dict[str, Any], grid: Any, warmup: bool, check: bool, watched: Any) -> Any:
+    """A launch without a plan; makes one if it succeeds."""
+    values, wanted = bind(function, args, named)
     device = device_of(values) or ("cuda:0" if devices.device_count() else "cpu")
-    if check and device == "cpu":
-        options["check"] = 1
+    options = _options(wanted, check and device == "cpu")
     try:
-        kernel, arguments_ = _kernel_of(function, values)
-        if warmup:
-            packed, handle, _ = kernel._prepare(arguments_, options, None, device)
+        kernel, arguments_, text, functions = _kernel_of(function, values)
+        bound = kernel.bind((), arguments_)
+        packed, handle, device = kernel._prepare(bound, options, None, device)
+        compilation = None
+        if (key := _compiled_key(handle, packed)) not in source_of(function).compiled:
+            compilation = hooks.Compilation(function, args, named, warmup)
+            if compilation.is_cancelled():
+                return None
+        constants = {n: v for n, v in arguments_.items() if n in kernel._constants}
+        launched = Launched(kernel, handle, packed.slots, packed.count, constants, options, device, function)
+        if warmup or compilation is not None:
             binding.call("tile_kernel_prepare", handle.pointer, packed.slots, packed.count)
-        else:
-            programs = grid(values) if callable(grid) else grid
-            kernel.launch(tuple(programs) if isinstance(programs, (tuple, list)) else programs, (), {**arguments_, **options})
+        if compilation is not None:
+            source_of(function).compiled.add(key)
+            compilation.done()
+        if not warmup:
+            programs = kernels.as_grid(grid(values) if callable(grid) else grid)
+            stream = devices.current_stream(device)
+            launch = lambda: kernel.launch_packed(packed, handle, device, options, programs, stream)
+            if watched is None:
+                launch()
+            else:
+                hooks.around(watched, hooks.launch_metadata(function, launched, programs, stream, values), launch)
+            _remember(source_of(function), args, named, (text, kernel, constants, options), functions, bound, packed, handle, device)
     except errors.Error as e:
         raise as_triton(e) from None
-    return Launched(kernel, arguments_, options, device)
+    return launched
+
+
+def _compiled_key(handle: Any, packed: Any) -> Tuple[Any, ...]:
+    """What distinguishes compilations, for their hooks: the types of the arguments, and what divides pointers and integers."""
+    found: List[Any] = [id(handle)]
+    for slot in packed.slots[:packed.count]:
+        number = slot.value.integer
+        found.append((slot.is_pointer, slot.type, number % 16 == 0, number == 1))
+    return tuple(found)
+
+
+def _remember(source: _Source, args: Any, named: Dict[str, Any], user: Any, keep: Any, bound: Dict[str, Any], packed: Any, handle: Any,
+              device: str) -> None:
+    """Makes a plan for calls like this one."""
+    kernel, options = user[1], user[3]
+    if "check" in options:
+        return
+    plans.learn_tensors()
+    names = source.names[:len(args)] + list(named)
+    is_constant = [n in kernel._constants or n not in kernel._names for n in names]
+    form = source.forms.setdefault((len(args), *named), plans.Form(names, is_constant))
+    key = form.key((*args, *named.values()), [])
+    if key is not None:
+        form.remember(key, handle, device, packed, {n: bound[n] for n in kernel._names if n not in kernel._constants}, user, keep)

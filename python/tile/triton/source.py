@@ -52,9 +52,28 @@ class _Function:
             self.source = text[at.start():]
             self.line = first + text[:at.start()].count("\n")
         self.decorators = _decorators(function)
+        if is_kernel:
+            self.source = _annotated(self.source, function)
 
     def renamed(self, names: Dict[str, str]) -> str:
         return rename(self.source.rstrip() + "\n", {**names, self.plain.__name__: self.name})
+
+
+_TYPES = {"u1": "int1", "i1": "int1", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
+
+
+def _annotated(source: str, function: Any) -> str:
+    """The source with types of parameters that a decorator has set in `__annotations__`."""
+    lines = source.split("\n")
+    given = {p.name: getattr(p, "annotation_type", None) for p in getattr(function, "params", ())}
+    arguments_ = ast.parse(source).body[0].args  # type: ignore[attr-defined]
+    for a in sorted(arguments_.args, key=lambda a: (a.lineno, a.col_offset), reverse=True):
+        kind = given.get(a.arg)
+        if a.annotation is None and isinstance(kind, str) and kind:
+            word = _TYPES.get(kind, kind.replace("i", "int") if kind[0] == "i" else kind.replace("u", "uint"))
+            text = lines[a.lineno - 1].encode()
+            lines[a.lineno - 1] = (text[:a.end_col_offset] + f": _tl.{word}".encode() + text[a.end_col_offset:]).decode()
+    return "\n".join(lines)
 
 
 def _decorators(function: Any) -> List[str]:
@@ -154,7 +173,9 @@ class _Collector:
 
     def _use(self, name: str, value: Any, where: Dict[str, Any], names: Dict[str, str]) -> None:
         if isinstance(value, types.ModuleType):
-            names[name] = self._line(name, ("module", value.__name__), f"import {value.__name__} as {{}}")
+            folder, dot, leaf = value.__name__.rpartition(".")
+            line = f"from {folder} import {leaf} as {{}}" if dot and folder.startswith("torch.") else f"import {value.__name__} as {{}}"
+            names[name] = self._line(name, ("module", value.__name__), line)
         elif isinstance(value, JITFunction) and not value.__module__.startswith("triton.language"):
             names[name] = self.add(value)
         elif _is_of_triton(value):

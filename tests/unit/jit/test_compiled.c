@@ -414,6 +414,13 @@ START_TEST(ptx_fits_its_launch) {
   ck_assert_ptr_nonnull(strstr(code, ".target sm_90a"));
   ck_assert_ptr_nonnull(strstr(code, ".entry add"));
   ck_assert_ptr_nonnull(strstr(code, "ld.global.v4"));
+  tile_kernel_resources r;
+  ck_assert_int_eq(tile_kernel_get_resources(k, args, 4, &r), TILE_OK);
+  ck_assert_uint_eq(r.num_warps, 4);
+  ck_assert_uint_eq(r.threads, 128);
+  ck_assert_uint_eq(r.num_ctas, 1);
+  ck_assert_int_eq(tile_kernel_get_resources(k, args, 4, NULL), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_get_resources(k, args, 3, &r), TILE_INVALID_ARGUMENT);
   // Pointers with the alignment of an element only: no vectors.
   for (int i = 0; i < 3; i++)
     args[i] = tile_arg_pointer(x + 1, TILE_F32);
