@@ -27,13 +27,14 @@ static struct program *plan_regions(struct graph *g, struct regions *r,
 }
 
 // The bytes by which the planned program needs less memory than eager execution.
-static int64_t memory_left(const struct program *p) {
+static int64_t memory_left(const struct program *p, int64_t *ret_eager) {
   struct program estimate = {
       .arena = p->arena, .graph = p->graph, .regions = p->regions, .counters = p->counters};
   for (size_t i = 0; i < p->plans.len; i++)
     vec_push(p->arena, &estimate.launches, plan_launch_of(&estimate, p->plans.at[i]));
   program_order_launches(&estimate);
   memory_plan(&estimate);
+  *ret_eager = expr_hint(estimate.eager_bytes);
   return expr_is(estimate.eager_bytes, 0)
              ? INT64_MAX
              : expr_hint(estimate.eager_bytes) - expr_hint(estimate.arena_bytes);
@@ -68,20 +69,25 @@ static struct program *plan_again(const struct planning *n, const struct program
 }
 
 // Split-K products take memory for partial sums: no more than keeps the program within the memory
-// of eager execution, beside what libraries take for workspaces: products of a long k with few
-// blocks take a hundred times as long if they are not split. If that memory is zero, as for a
-// single product, there is no bound.
+// of eager execution, beside what libraries take for workspaces where that is small: products of a
+// long k with few blocks take a hundred times as long if they are not split. If that memory is
+// zero, as for a single product, there is no bound.
 static struct program *plan_within_memory(const struct planning *n,
                                           const struct program_options *o) {
-  enum { WORKSPACE = 32 << 20 };
+  enum { WORKSPACE = 32 << 20, SMALL_SHARE = 4 };
+  int64_t eager = 0;
   struct program *p = plan_regions(n->g, n->r, o);
-  if (!p || !has_parts(p) || memory_left(p) >= 0)
+  if (!p || !has_parts(p) || memory_left(p, &eager) >= 0)
     return p;
   p = plan_again(n, o, 0);
-  int64_t left = p ? memory_left(p) : 0;
-  int64_t most = left > WORKSPACE ? left : WORKSPACE;
+  int64_t left = p ? memory_left(p, &eager) : 0;
+  int64_t workspace = eager >= SMALL_SHARE * (int64_t)WORKSPACE ? WORKSPACE : 0;
+  int64_t most = left > workspace ? left : workspace;
+  if (most <= 0)
+    return p;
   p = plan_again(n, o, most);
-  return p && (left <= WORKSPACE || memory_left(p) >= 0) ? p : plan_again(n, o, WORKSPACE);
+  bool fits = p && (left <= workspace || memory_left(p, &eager) >= 0);
+  return fits ? p : plan_again(n, o, workspace);
 }
 
 static struct program *compile_regions(struct graph *g, struct regions *r,

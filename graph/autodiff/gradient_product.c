@@ -17,6 +17,25 @@ void rule_product(struct gradient *d, const struct node *n, struct value *const 
     gradient_give(d, n, 1, build_binop(b, n->op, transposed(b, x), g[0]));
 }
 
+static struct value *grouped(struct build *b, struct value *x, struct value *w,
+                             const struct node *n) {
+  struct arg args[] = {TENSOR(x), TENSOR(w), n->args[2], n->args[3]};
+  return x && w ? build_apply(b, OP_TILE_GROUPED_MM, COUNT_OF(args), args) : NULL;
+}
+
+// Of groups of rows y_i = x_i w_i: g w^T by groups of rows, x^T g by groups of the inner dimension;
+// of groups of the inner dimension, y_i = x_i w_i of columns and rows, the other way around.
+void rule_grouped_product(struct gradient *d, const struct node *n, struct value *const *g) {
+  struct build *b = &d->b;
+  struct value *x = node_value(n, 0), *w = node_value(n, 1);
+  bool of_rows = w->rank == 3;
+  if (gradient_wants(d, x))
+    gradient_give(d, n, 0, of_rows ? grouped(b, g[0], transposed(b, w), n)
+                                   : transposed(b, grouped(b, w, transposed(b, g[0]), n)));
+  if (gradient_wants(d, w))
+    gradient_give(d, n, 1, grouped(b, transposed(b, x), g[0], n));
+}
+
 // ---- convolutions ----
 
 // The gradients of a convolution with these arguments; `at`: those from `stride` on, six.

@@ -4,7 +4,8 @@ each becomes segments (segments.py), of which Tile runs as many as it can.
 
 Options of `torch.compile(..., options={...})`:
     min_operators   a segment with fewer operators stays in PyTorch (default 1)
-    fallback        False: what Tile does not take is an error (default True)"""
+    fallback        False: what Tile does not take is an error (default True)
+    replays         calls replay CUDA graphs (default: in the modes "reduce-overhead" and "max-autotune")"""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -14,17 +15,18 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import binding, errors
+from .replays import Recorder
 from .segments import Compiled, Options
 
 _MODES = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"}
 
 
 def options_from(named: Dict[str, Any]) -> Options:
-    """Checks what torch.compile passes on. Modes are accepted and change nothing."""
+    """Checks what torch.compile passes on."""
     mode = named.get("mode")
     if mode is not None and mode not in _MODES:
         raise errors.InvalidArgument(f"torch.compile: the backend `tile` has no mode `{mode}`; it has {', '.join(sorted(_MODES))}")
-    options = Options()
+    options = Options(replays=mode in ("reduce-overhead", "max-autotune"))
     for name, value in (named.get("options") or {}).items():
         if name not in Options.__dataclass_fields__ or name == "observer":
             known = ", ".join(n for n in Options.__dataclass_fields__ if n != "observer")
@@ -54,11 +56,13 @@ def compile_dynamo_graph(gm: Any, example_inputs: Sequence[Any], _observer: Any 
     """The backend."""
     options = options_from(named)
     options.observer = _observer
+    recorder = Recorder(len(example_inputs)) if options.replays else None
     binding.lib()  # LibraryMissing now, not in the first call
 
     def compiler(kind: str) -> Callable[..., Any]:
         def compile_graph(graph: Any, inputs: List[Any]) -> Callable[..., Any]:
-            return Compiled(graph, kind, options).boxed()
+            compiled = Compiled(graph, kind, options)
+            return recorder.wrap(compiled, compiled.boxed(), graph, inputs) if recorder else compiled.boxed()
 
         return compile_graph
 

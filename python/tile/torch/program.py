@@ -228,6 +228,11 @@ class Program:
         self._stream, self._was_run = stream, True
         return stream
 
+    def wait_optimized(self) -> None:
+        """Waits until no run loads other code than the one before."""
+        if self.pointer is not None:
+            binding.call("tile_program_wait_optimized", self.pointer)
+
     def seed(self) -> int:
         """Of a run: drawn from PyTorch's generator where the graph has random operators."""
         return int(torch.randint(0, 1 << 62, ()).item()) if self.is_random else 0

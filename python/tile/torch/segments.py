@@ -26,6 +26,7 @@ class Options:
 
     min_operators: int = 1
     fallback: bool = True
+    replays: bool = False
     observer: Any = None  # explain(): told of each compiled graph
 
 

@@ -93,6 +93,7 @@ static bool is_not_its_derivative(const struct listed_case *c) {
   case OP_VIEW_COPY_DTYPE:
   case OP_POLYGAMMA: // rounds to f32
   case OP_SCALED_MM: // rounds to 8 bits
+  case OP_SCALED_MM_V2:
   case OP_SCALED_GROUPED_MM: return true;
   // The row of padding_idx has no gradient.
   case OP_EMBEDDING: return str_is(c->call, "aten.embedding.default(a0, a1, 0)");

@@ -25,8 +25,8 @@ struct box_case {
 };
 static const struct box_case boxes[] = {
     {{.type = SIM_TENSOR_F32, .rank = 1, .sizes = {100}, .box = {64}}, {8}},
-    {{.type = SIM_TENSOR_F32, .rank = 1, .sizes = {100}, .box = {64}}, {-7}},
-    {{.type = SIM_TENSOR_F32, .rank = 1, .sizes = {100}, .box = {64}}, {77}},
+    {{.type = SIM_TENSOR_F32, .rank = 1, .sizes = {100}, .box = {64}}, {-8}},
+    {{.type = SIM_TENSOR_F32, .rank = 1, .sizes = {100}, .box = {64}}, {76}},
     {{.type = SIM_TENSOR_F32, .rank = 1, .sizes = {100}, .box = {64}}, {2000000000}},
     {{.type = SIM_TENSOR_F16,
       .rank = 2,
@@ -34,7 +34,7 @@ static const struct box_case boxes[] = {
       .strides = {160},
       .box = {64, 8},
       .swizzle = SIM_SWIZZLE_128},
-     {3, 5}},
+     {8, 5}},
     {{.type = SIM_TENSOR_F16,
       .rank = 2,
       .sizes = {70, 20},
@@ -49,14 +49,14 @@ static const struct box_case boxes[] = {
       .strides = {160},
       .box = {32, 16},
       .swizzle = SIM_SWIZZLE_64},
-     {-5, -2}},
+     {-8, -2}},
     {{.type = SIM_TENSOR_U8,
       .rank = 2,
       .sizes = {70, 20},
       .strides = {80},
       .box = {32, 16},
       .swizzle = SIM_SWIZZLE_32},
-     {1, 3}},
+     {16, 3}},
     {{.type = SIM_TENSOR_F64,
       .rank = 2,
       .sizes = {9, 7},
@@ -274,7 +274,7 @@ START_TEST(maps_in_global_memory) {
   struct sim_tensor t = tensor_of(&boxes[4], CASE_IN + 1024);
   char text[SIM_TEXT];
   ck_assert(sim_tensor_map_encode(&t, (uint8_t *)c.in, text, sizeof text));
-  case_accept(&c, BEGIN EXPECT("1024") LOAD_2D("%rd2", "3, 5") WAIT);
+  case_accept(&c, BEGIN EXPECT("1024") LOAD_2D("%rd2", "8, 5") WAIT);
 }
 END_TEST
 
@@ -293,6 +293,7 @@ static const struct wrong_program wrong[] = {
     {BEGIN LOAD_2D("%rd6", "0, 0"), SIM_BAD_STATE, 5, "there is no tensor map at param"},
     {BEGIN LOAD_2D("%rd2", "0, 0"), SIM_BAD_STATE, 5, "there is no tensor map at global 0x80000"},
     {BEGIN LOAD_2D("%rd5+32", "0, 0"), SIM_MISALIGNED, 5, "a tensor map at"},
+    {BEGIN LOAD_2D("%rd5", "1, 0"), SIM_MISALIGNED, 5, "begins at column 1"},
     {BEGIN "@%p1 "
            "cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes [%r6], [%rd5, "
            "{0, 0, 0}], [%r3];",
