@@ -29,7 +29,7 @@ class Recorder:
         return self._record(compiled, run, graph, inputs)
 
     def _why_not(self, compiled: Any, graph: Any, inputs: Sequence[Any]) -> Optional[str]:
-        from torch._dynamo.backends.cudagraphs import check_for_skip
+        from torch._dynamo.backends import cudagraphs
 
         if compiled.device.type != "cuda":
             return f"it runs on {compiled.device}"
@@ -37,12 +37,20 @@ class Recorder:
             return "a size or number is an input"
         if any(s.is_tile and s.run.is_random for s in compiled.segments):
             return "a replay would repeat its random numbers"
-        return check_for_skip(graph, self._fixed(compiled, graph, inputs))
+        # Inputs that the graph writes to need no check here: the trees see in each call whether their memory stays.
+        node = cudagraphs.get_first_incompatible_cudagraph_node(graph)
+        return f"`{node.name}` cannot be recorded" if node else cudagraphs.check_multiple_devices_or_any_cpu_nodes(cudagraphs.get_device_node_mapping(graph))
 
-    def _fixed(self, compiled: Any, graph: Any, inputs: Sequence[Any]) -> int:
+    def _fixed(self, compiled: Any, graph: Any, inputs: Sequence[Any]) -> Sequence[int]:
+        """Inputs that stay where they are: parameters, buffers, what a forward saved. A replay copies all others."""
         from torch._inductor.utils import count_tangents, num_fw_fixed_arguments
 
-        return count_tangents(graph) if compiled.kind == "backward" else num_fw_fixed_arguments(self.dynamo_inputs, len(inputs))
+        if compiled.kind == "backward":
+            return range(count_tangents(graph))
+        context = torch._guards.TracingContext.try_get()
+        if context is not None and context.fw_metadata is not None:
+            return context.fw_metadata.static_input_indices
+        return range(num_fw_fixed_arguments(self.dynamo_inputs, len(inputs)))
 
     def _record(self, compiled: Any, run: Callable[..., Any], graph: Any, inputs: Sequence[Any]) -> Callable[[List[Any]], List[Any]]:
         from torch._dynamo.backends.cudagraphs import find_input_mutations, get_device_index, get_stack_traces
@@ -63,7 +71,7 @@ class Recorder:
 
         first._boxed_call = True  # type: ignore[attr-defined]
         self.device = get_device_index(graph)
-        recorded = cudagraphify_impl(first, inputs, range(self._fixed(compiled, graph, inputs)), device_index=self.device,
+        recorded = cudagraphify_impl(first, inputs, self._fixed(compiled, graph, inputs), device_index=self.device,
                                      is_backward=compiled.kind == "backward", is_inference=compiled.kind == "inference",
                                      stack_traces=get_stack_traces(graph), placeholders=get_placeholder_info(graph.graph),
                                      mutated_input_idxs=find_input_mutations(graph.graph))
