@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modes that replay CUDA graphs: which graphs are recorded, and as what. PyTorch's trees need a GPU; here a recorder takes their part, and checks
+"""Modes that replay CUDA graphs: which graphs are recorded, and as what. PyTorch's trees need a GPU; here a recorder stands for them, and checks
 what it is told by running it."""
 import unittest
 from unittest import mock
@@ -12,7 +12,7 @@ from torch import nn
 
 
 class Trees:
-    """In the place of PyTorch's cudagraph trees: keeps what is recorded, and refuses static inputs that move, as a replay would."""
+    """Stands for PyTorch's cudagraph trees: keeps what is recorded, and refuses static inputs that move, as a replay would."""
 
     def __init__(self):
         self.recorded, self.told_of_backward = [], 0
@@ -35,7 +35,7 @@ class Trees:
 
 class Modes(Compared):
     def compile(self, model, **named):
-        """The model compiled with a recorder in the place of CUDA graphs, as though the CPU were a GPU."""
+        """The model compiled with a recorder instead of CUDA graphs, as though the CPU were a GPU."""
         self.trees = Trees()
         on_cpu = replays.Recorder._why_not
 
