@@ -116,20 +116,33 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   return true;
 }
 
-// On the CPU, norms of half precision round their statistics to it; on GPUs these are f32.
-static bool is_rounded_statistic(const struct reader *r, const struct value *v,
-                                 const struct annotation *an) {
+static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
+
+// PyTorch's metadata of norms in half precision: on the CPU their statistics are rounded to it, on
+// GPUs they are f32, and so are the new running statistics, of whatever type the old ones are.
+static bool is_statistic_of_other_type(const struct reader *r, const struct value *v,
+                                       const struct annotation *an) {
   const struct node *n = v->def;
-  bool is_half = an->dtype == DTYPE_F16 || an->dtype == DTYPE_BF16;
-  return n && (n->op == OP_NATIVE_LAYER_NORM || n->op == OP_NATIVE_GROUP_NORM) &&
-         v != n->results[0] && v->dtype == DTYPE_F32 && is_half && r->g->device &&
-         str_starts(str_from(r->g->device), "cpu");
+  if (!n || v == n->results[0])
+    return false;
+  bool to_half = v->dtype == DTYPE_F32 && is_half(an->dtype);
+  bool on_cpu = r->g->device && str_starts(str_from(r->g->device), "cpu");
+  switch (n->op) {
+  case OP_NATIVE_LAYER_NORM:
+  case OP_NATIVE_GROUP_NORM:
+  case OP_NATIVE_BATCH_NORM_NO_TRAINING: return to_half && on_cpu;
+  case OP_NATIVE_BATCH_NORM_FUNCTIONAL:
+    if (v == n->results[3] || v == n->results[4])
+      return is_half(v->dtype) && an->dtype == DTYPE_F32;
+    return to_half && on_cpu;
+  default: return false;
+  }
 }
 
 static bool annotate(struct reader *r, struct binding *b, const struct annotation *an) {
   if (b->kind == BOUND_VALUE && an->is_number && fx_is_real(r, b->value))
     return true;
-  if (b->kind == BOUND_VALUE && !an->is_number && is_rounded_statistic(r, b->value, an)) {
+  if (b->kind == BOUND_VALUE && !an->is_number && is_statistic_of_other_type(r, b->value, an)) {
     struct build at = {r->g, b->span};
     if (!(b->value = build_convert(&at, b->value, an->dtype)))
       return false;

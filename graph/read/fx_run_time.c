@@ -117,6 +117,50 @@ static bool select_at(struct reader *r, struct span at, const struct arg *args,
   return *ret || (r->failed = true, false);
 }
 
+static bool apply_to(struct reader *r, struct span at, enum operator_id op, struct arg with,
+                     struct arg *a) {
+  const struct arg args[] = {*a, with};
+  *a = ARG_V(graph_apply(r->g, op, args, COUNT_OF(args), at));
+  return a->value || (r->failed = true, false);
+}
+
+// Such a number has no say in the type of a result within its kind, as if it stood in the text:
+// tensors of rank 0 get a dimension for the operation, and outrank it; a float beside integers
+// alone is an f32.
+static bool pointwise(struct reader *r, struct span at, enum operator_id op, struct arg *args,
+                      size_t count, struct value **ret) {
+  size_t numbers = 0, tensors = 0;
+  bool has_dimensions = false, has_floats = false;
+  for (size_t i = 0; i < count; i++) {
+    bool is_number = is_at_run_time(r, &args[i]), is_tensor = args[i].kind == ARG_VALUE;
+    numbers += is_number;
+    if (is_number || !is_tensor)
+      continue;
+    tensors++;
+    has_dimensions |= args[i].value->rank > 0;
+    has_floats |= dtype_is_float(args[i].value->dtype);
+  }
+  if (numbers == 0 || tensors == 0)
+    return true;
+  const int64_t one = 1;
+  for (size_t i = 0; i < count; i++) {
+    bool is_number = is_at_run_time(r, &args[i]), is_tensor = args[i].kind == ARG_VALUE;
+    if (is_number && is_tensor && !has_floats && args[i].value->dtype == DTYPE_F64 &&
+        !apply_to(r, at, OP_CONVERT_ELEMENT_TYPE, ARG_D(DTYPE_F32), &args[i]))
+      return false;
+    if (!is_number && is_tensor && !has_dimensions &&
+        !apply_to(r, at, OP_RESHAPE, arg_ints(r->g, 1, &one), &args[i]))
+      return false;
+  }
+  if (has_dimensions)
+    return true;
+  struct arg result = ARG_V(graph_apply(r->g, op, args, count, at));
+  if (!result.value || !apply_to(r, at, OP_RESHAPE, arg_exprs(r->g, 0, NULL), &result))
+    return r->failed = true, false;
+  *ret = result.value;
+  return true;
+}
+
 bool fx_append_at_run_time(struct reader *r, struct span at, enum operator_id op, struct arg *args,
                            size_t count, struct value **ret) {
   unsigned which = op == OP_FULL || op == OP_FULL_LIKE ? 1 : op == OP_NEW_FULL ? 2 : 0;
@@ -126,6 +170,8 @@ bool fx_append_at_run_time(struct reader *r, struct span at, enum operator_id op
     return fill(r, at, op, args, count, which, ret);
   if (op == OP_SELECT && count == 3 && is_at_run_time(r, &args[2]) && args[0].kind == ARG_VALUE)
     return select_at(r, at, args, ret);
+  if (operator_row(op)->class == CLASS_POINTWISE && operator_row(op)->results == 1)
+    return pointwise(r, at, op, args, count, ret);
   return true;
 }
 

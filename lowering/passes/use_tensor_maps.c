@@ -46,12 +46,18 @@ static void note_access(struct map_uses *s, MlirOperation op) {
     vec_push(s->p->scratch, &s->written, at);
 }
 
+static void note_store(struct map_uses *s, MlirOperation op) {
+  struct map_store_use store = {op, op_id(s->c, op), op_attr_str(op, "kind"),
+                                pointer_memory(s->c, mlirOperationGetOperand(op, 0))};
+  vec_push(s->p->scratch, &s->stores, store);
+}
+
 static bool collect(MlirOperation op, void *user) {
   struct map_uses *s = user;
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_LOAD))
     vec_push(s->p->scratch, &s->loads, op);
   if (op_is(s->c, op, OP_TILE_DESCRIPTOR_STORE) || op_is(s->c, op, OP_TILE_DESCRIPTOR_REDUCE))
-    vec_push(s->p->scratch, &s->stores, op);
+    note_store(s, op);
   if (op_is(s->c, op, OP_TILE_INLINE_ASM) && !op_is_pure(s->c, op))
     s->assembly = op;
   note_access(s, op);
@@ -345,6 +351,6 @@ enum pass_result pass_use_tensor_maps(struct pass_context *p) {
   for (size_t i = 0; i < s.chosen.len; i++)
     rewrite(&s, &s.chosen.at[i]);
   for (size_t i = 0; i < s.stores.len; i++)
-    map_rewrite_store(&s, s.stores.at[i]);
+    map_rewrite_store(&s, &s.stores.at[i]);
   return PASS_CHANGED;
 }

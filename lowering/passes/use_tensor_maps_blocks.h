@@ -16,12 +16,21 @@ struct map_load_use {
   struct made_map_point point; // of a map that the kernel makes
 };
 
+// A store or atomic operation of a block; the pass replaces ops one by one, the rest stays true.
+struct map_store_use {
+  MlirOperation op;
+  enum op_id id;
+  struct str kind; // of an atomic operation
+  int memory;      // pointer_memory of its base
+};
+
 struct map_uses {
   struct pass_context *p;
   struct ir_context *c;
   MlirOperation kernel;
   struct axis_analysis *axis;
-  VEC(MlirOperation) loads, stores;
+  VEC(MlirOperation) loads;
+  VEC(struct map_store_use) stores;
   VEC(struct map_load_use) chosen;
   uint32_t made; // maps that the kernel makes
   // Of all products' loads; of other loads, and of stores if they are not cut.
@@ -49,6 +58,6 @@ bool map_begins_in_chunk(struct map_uses *s, MlirOperation op, MlirType block);
 // (specialize_warps_rings.c). False: the launch cannot compute it.
 bool map_of_access(struct map_uses *s, MlirOperation op, MlirType block, struct kernel_map *ret);
 // A store through a map, unless a remark says why not.
-void map_rewrite_store(struct map_uses *s, MlirOperation store);
+void map_rewrite_store(struct map_uses *s, const struct map_store_use *store);
 
 #endif

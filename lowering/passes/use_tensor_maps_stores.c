@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores and atomic operations through tensor maps, in kernels that load through them.
-#include "lowering/analysis/provenance.h"
 #include "lowering/passes/use_tensor_maps_blocks.h"
 #include "lowering/plan/ring_sites.h"
 #include "lowering/plan/ring_slots.h"
@@ -8,17 +7,15 @@
 #include "mlir-dialects/rings.h"
 
 // TMA writes asynchronously: the kernel's other accesses would not wait for it.
-static bool may_be_accessed(struct map_uses *s, MlirOperation store) {
-  int to = pointer_memory(s->c, mlirOperationGetOperand(store, 0));
+static bool may_be_accessed(struct map_uses *s, const struct map_store_use *store) {
   for (size_t i = 0; i < s->accessed.len; i++)
-    if (to < 0 || s->accessed.at[i] < 0 || s->accessed.at[i] == to)
+    if (store->memory < 0 || s->accessed.at[i] < 0 || s->accessed.at[i] == store->memory)
       return true;
   for (size_t i = 0; i < s->stores.len; i++) {
-    MlirOperation other = s->stores.at[i];
-    int memory = pointer_memory(s->c, mlirOperationGetOperand(other, 0));
-    bool same_kind = op_id(s->c, other) == op_id(s->c, store) &&
-                     str_eq(op_attr_str(other, "kind"), op_attr_str(store, "kind"));
-    if (!same_kind && (memory < 0 || memory == to))
+    const struct map_store_use *other = &s->stores.at[i];
+    bool same_kind = other->id == store->id && str_eq(other->kind, store->kind);
+    bool same_memory = store->memory < 0 || other->memory < 0 || other->memory == store->memory;
+    if (!same_kind && same_memory)
       return true;
   }
   return false;
@@ -71,14 +68,15 @@ static MlirValue matrix_of(struct map_uses *s, struct builder *b, MlirValue bloc
   return build_reshape(b, block, 2, shape, false);
 }
 
-void map_rewrite_store(struct map_uses *s, MlirOperation store) {
+void map_rewrite_store(struct map_uses *s, const struct map_store_use *use) {
+  MlirOperation store = use->op;
   struct descriptor_access x;
   struct kernel_map map;
   if (!descriptor_access_of(s->c, store, &x))
     return;
   MlirType block = mlirValueGetType(x.value);
   const char *why = map_why_not_block(s, block);
-  if (!why && may_be_accessed(s, store))
+  if (!why && may_be_accessed(s, use))
     why = "the kernel may access that memory otherwise";
   if (!why && map_is_unaligned(s, store))
     why = "its base is not aligned to 16 bytes";
@@ -90,8 +88,8 @@ void map_rewrite_store(struct map_uses *s, MlirOperation store) {
     why = "shared memory does not hold the block beside those that are loaded";
   if (!why && !map_of_access(s, store, block, &map))
     why = "the launch cannot compute its base, sizes and strides";
-  bool reduces = op_is(s->c, store, OP_TILE_DESCRIPTOR_REDUCE);
-  const char *reduction = reduces && !why ? reduction_of(op_attr_str(store, "kind"), &map) : "";
+  bool reduces = use->id == OP_TILE_DESCRIPTOR_REDUCE;
+  const char *reduction = reduces && !why ? reduction_of(use->kind, &map) : "";
   if (!why && !reduction)
     why = "TMA has no such atomic operation";
   if (why) {

@@ -197,6 +197,15 @@ class Convolutions(nn.Sequential):
                          nn.SiLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(6, 2))
 
 
+@case(lambda n: (r(n + 1, 4, 8, dtype=torch.bfloat16),), tolerance=4.0)
+class HalfNorms(nn.Sequential):
+    """Running statistics of half precision, written in training."""
+
+    def __init__(self):
+        super().__init__(nn.BatchNorm1d(4), nn.ReLU(), nn.Conv1d(4, 6, 3), nn.BatchNorm1d(6, affine=False))
+        self.bfloat16()
+
+
 @case(lambda n: (r(n, 2, 20),), tolerance=4.0)
 class Signals(nn.Sequential):
     def __init__(self):

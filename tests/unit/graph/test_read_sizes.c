@@ -216,6 +216,15 @@ START_TEST(items) {
                 "    d: \"b8[s0, 4]\" = torch.ops.aten.lt.Scalar(x, item)\n"
                 "    return (a, b, c, d)\n");
   graph_fixture_end(&r);
+  // Beside tensors of rank 0 they are numbers still: these give the result its type.
+  r = read_good("def forward(self, s0: \"Sym(s0)\", x: \"f16[]\", i: \"i32[]\", n: \"i64[]\"):\n"
+                "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
+                "    part: \"Sym(FloatTrueDiv(0.3, ToFloat(u0)))\" = 0.3 / item\n"
+                "    a: \"f16[]\" = torch.ops.aten.mul.Scalar(x, part)\n"
+                "    b: \"i32[]\" = torch.ops.aten.sub.Tensor(i, item)\n"
+                "    c: \"f32[]\" = torch.ops.aten.add.Tensor(i, part)\n"
+                "    return (a, b, c)\n");
+  graph_fixture_end(&r);
   read_refused("def forward(self, x: \"f32[8]\", n: \"i64[]\"):\n"
                "    item: \"Sym(u0)\" = torch.ops.aten.item.default(n)\n"
                "    y: \"f32[u0]\" = torch.ops.aten.slice.Tensor(x, 0, 0, item)\n    return (y,)\n",

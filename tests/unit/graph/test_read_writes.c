@@ -161,6 +161,44 @@ START_TEST(writes_to_views_of_inputs) {
 }
 END_TEST
 
+// PyTorch annotates statistics of half precision as its device computes them: on GPUs all are f32,
+// of bf16 buffers too; on the CPU they are bf16, and empty where nothing is trained.
+START_TEST(statistics_of_half_precision) {
+  static const char *const texts[] = {
+      GRAPH("x: \"bf16[2, 3, 4]cuda:0\", m: \"bf16[3]cuda:0\", v: \"bf16[3]cuda:0\"",
+            "n = torch.ops.aten._native_batch_norm_legit_functional.default(x, None, None, m, v, "
+            "True, 0.1, 1e-05)" LINE "y: \"bf16[2, 3, 4]cuda:0\" = n[0]" LINE
+            "s: \"f32[3]cuda:0\" = n[1]" LINE "r: \"f32[3]cuda:0\" = n[2]" LINE
+            "m1: \"f32[3]cuda:0\" = n[3]" LINE "v1: \"f32[3]cuda:0\" = n[4]" LINE
+            "c = torch.ops.aten.copy_.default(m, m1)" LINE
+            "d = torch.ops.aten.copy_.default(v, v1)" LINE "return (y, s, r)"),
+      GRAPH("x: \"bf16[2, 3, 4]cpu\", m: \"bf16[3]cpu\", v: \"bf16[3]cpu\"",
+            "n = torch.ops.aten._native_batch_norm_legit_functional.default(x, None, None, m, v, "
+            "True, 0.1, 1e-05)" LINE "y: \"bf16[2, 3, 4]cpu\" = n[0]" LINE
+            "s: \"bf16[3]cpu\" = n[1]" LINE "r: \"bf16[3]cpu\" = n[2]" LINE
+            "m1: \"bf16[3]cpu\" = n[3]" LINE "v1: \"bf16[3]cpu\" = n[4]" LINE
+            "c = torch.ops.aten.copy_.default(m, m1)" LINE
+            "d = torch.ops.aten.copy_.default(v, v1)" LINE "return (y, s, r)"),
+  };
+  for (size_t i = 0; i < COUNT_OF(texts); i++) {
+    struct graph_fixture r = good(texts[i]);
+    ck_assert_uint_eq(r.graph->mutations.len, 2);
+    for (size_t k = 0; k < 2; k++)
+      ck_assert_int_eq(r.graph->mutations.at[k].value->dtype, DTYPE_BF16);
+    enum dtype want = i == 0 ? DTYPE_F32 : DTYPE_BF16;
+    ck_assert_int_eq(r.graph->outputs.at[1]->dtype, want);
+    ck_assert_int_eq(r.graph->outputs.at[2]->dtype, want);
+    graph_fixture_end(&r);
+  }
+  struct graph_fixture r = good(
+      GRAPH("x: \"f16[2, 3, 4]cpu\", m: \"f16[3]cpu\", v: \"f16[3]cpu\"",
+            "n = torch.ops.aten._native_batch_norm_legit_no_training.default(x, None, None, m, "
+            "v, 0.1, 1e-05)" LINE "y: \"f16[2, 3, 4]cpu\" = n[0]" LINE
+            "s: \"f16[0]cpu\" = n[1]" LINE "r: \"f16[0]cpu\" = n[2]" LINE "return y"));
+  graph_fixture_end(&r);
+}
+END_TEST
+
 // A norm in training writes its running statistics, also through views and at each call.
 START_TEST(norms_write_running_statistics) {
   static const char *const calls[] = {
@@ -206,6 +244,7 @@ int main(void) {
   tcase_add_loop_test(t, writes_to_values, 0, COUNT_OF(written));
   tcase_add_test(t, writes_to_views_of_inputs);
   tcase_add_test(t, norms_write_running_statistics);
+  tcase_add_test(t, statistics_of_half_precision);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
