@@ -40,6 +40,8 @@ tile_status jit_read_file(struct arena *a, const char *path, struct str *ret);
 // Makes tuples of the parameters that these names of arguments flatten: `s[0]`, `s[1]` of `s`. Only
 // before the first launch.
 tile_status jit_kernel_flatten(tile_kernel *kernel, const char *const *names, size_t count);
+// Makes a run-time parameter a compile-time one; TILE_INVALID_ARGUMENT after the first launch.
+tile_status jit_kernel_fix(tile_kernel *kernel, size_t declared);
 // Neither reads nor fills the disk cache: for measuring compilations.
 void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);
 // For loading many kernels at once: PTX is assembled in the calling thread (the driver would

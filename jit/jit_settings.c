@@ -170,11 +170,16 @@ tile_status tile_kernel_set_constant(tile_kernel *k, const char *name, const cha
     return status_set(TILE_INVALID_ARGUMENT, "tile_kernel_set_constant: `%s` is NULL",
                       name ? "value" : "name");
   size_t i = 0;
-  while (i < k->declared_count &&
-         !(k->declared[i].is_constexpr && strcmp(k->declared[i].name, name) == 0))
+  while (i < k->declared_count && strcmp(k->declared[i].name, name) != 0)
     i++;
   if (i == k->declared_count)
     return unknown_constant(k, name);
+  bool in_tuple = strchr(name, '[') || strcmp(value, "()") == 0;
+  if (!k->declared[i].is_constexpr && (!in_tuple || k->declared[i].is_typed))
+    return unknown_constant(k, name);
+  tile_status s = k->declared[i].is_constexpr ? TILE_OK : jit_kernel_fix(k, i);
+  if (s != TILE_OK)
+    return s;
   return change(k, atomic_load(&k->config), i, value);
 }
 

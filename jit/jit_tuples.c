@@ -47,6 +47,14 @@ static struct flattened flatten(tile_kernel *k, const char *const *names, size_t
   return f;
 }
 
+// The run-time parameters among the declared ones.
+static void list_run_time(tile_kernel *k) {
+  k->param_count = 0;
+  for (size_t i = 0; i < k->declared_count; i++)
+    if (!k->declared[i].is_constexpr)
+      k->params[k->param_count++] = k->declared[i];
+}
+
 static void install(tile_kernel *k, const struct flattened *f) {
   for (struct config *c = k->configs; c; c = c->next) {
     const char **constants = arena_array(k->arena, const char *, f->count + 1);
@@ -57,15 +65,17 @@ static void install(tile_kernel *k, const struct flattened *f) {
     atomic_store(&c->completed, NULL);
   }
   k->params = arena_array(k->arena, struct lang_param, f->count + 1);
-  k->param_count = 0;
-  for (size_t i = 0; i < f->count; i++)
-    if (!f->declared[i].is_constexpr)
-      k->params[k->param_count++] = f->declared[i];
   k->declared = f->declared;
   k->declared_count = f->count;
+  list_run_time(k);
 }
 
 // ---- checks ----
+
+static tile_status too_late(const tile_kernel *k) {
+  return status_set(TILE_INVALID_ARGUMENT,
+                    "the tuples of kernel `%s` are declared before its first launch", k->name);
+}
 
 static tile_status check(const tile_kernel *k, const char *const *names, size_t count) {
   size_t n = 0;
@@ -77,8 +87,7 @@ static tile_status check(const tile_kernel *k, const char *const *names, size_t 
                         k->params[i].name, k->name);
   }
   if (k->specs || k->pending)
-    return status_set(TILE_INVALID_ARGUMENT,
-                      "the tuples of kernel `%s` are declared before its first launch", k->name);
+    return too_late(k);
   return n <= JIT_MAX_ARGS
              ? TILE_OK
              : status_set(TILE_LIMIT, "kernel `%s` has %zu run-time parameters; the limit is %d",
@@ -107,6 +116,17 @@ tile_status jit_kernel_flatten(tile_kernel *k, const char *const *names, size_t 
   arena_set_oom(k->arena, NULL);
   pthread_mutex_unlock(&k->lock);
   return s;
+}
+
+tile_status jit_kernel_fix(tile_kernel *k, size_t declared) {
+  pthread_mutex_lock(&k->lock);
+  bool is_late = k->specs || k->pending;
+  if (!is_late) {
+    k->declared[declared].is_constexpr = true;
+    list_run_time(k);
+  }
+  pthread_mutex_unlock(&k->lock);
+  return is_late ? too_late(k) : TILE_OK;
 }
 
 // ---- the public call ----

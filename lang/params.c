@@ -120,6 +120,8 @@ static void read_annotation(struct param_reader *r, const struct expr *e,
              (strcmp(name, "pointer_type") == 0 && wraps)) {
     param->is_const = name[0] == 'c';
     read_element(r, e, wraps ? only_item(e) : NULL, param);
+  } else if (strcmp(name, "const") == 0) {
+    param->is_const = true;
   } else if (strcmp(name, "tensordesc") == 0) {
     read_descriptor(r, e, param);
   } else if (!wraps && dtype_parse(str_from(name), &param->dtype)) {

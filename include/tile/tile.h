@@ -63,7 +63,9 @@ TILE_API void tile_kernel_close(tile_kernel *kernel); /* accepts NULL */
 /* Settings apply to launches that begin later. Do not change them while other threads launch. */
 
 /* Sets a compile-time parameter (constexpr). `value` is written as on the command line ("128",
- * "1.5", "True", "float16"). */
+ * "1.5", "True", "float16"). `name` may also be an element of a tuple ("s[1]", after
+ * tile_kernel_set_tuple), and `value` "()" of any run-time parameter without a type: before the first
+ * launch only, and launches then pass no argument for it. */
 TILE_API tile_status tile_kernel_set_constant(tile_kernel *kernel, const char *name,
                                               const char *value);
 TILE_API tile_status tile_kernel_set_warps(tile_kernel *kernel, unsigned num_warps); /* default 4 */

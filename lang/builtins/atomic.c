@@ -84,8 +84,10 @@ static bool need_order(struct eval *e, struct call *c, unsigned sem, struct atom
 static bool need_writable(struct eval *e, struct operand p) {
   if (!p.v.type.is_const)
     return true;
-  struct diag *d = eval_error(e, p.at, E0506, "atomic access through a const pointer");
-  diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
+  struct diag *d =
+      eval_error(e, p.at, E0506, "Cannot store to a constant pointer by an atomic operation");
+  diag_help(d, "declare the parameter without `const`: `ptr[...]` instead of `const_ptr[...]`, no "
+               "`tl.const`");
   return false;
 }
 

@@ -140,8 +140,9 @@ struct value builtin_store(struct eval *e, struct call *c) {
       !need_choice(e, c, 5, "the eviction policy", evictions, &evict))
     return VALUE_ERROR;
   if (c->args[0].v.type.is_const) {
-    struct diag *d = eval_error(e, c->args[0].at, E0506, "store through a const pointer");
-    diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
+    struct diag *d = eval_error(e, c->args[0].at, E0506, "Cannot store to a constant pointer");
+    diag_help(d, "declare the parameter without `const`: `ptr[...]` instead of `const_ptr[...]`, "
+                 "no `tl.const`");
     return VALUE_ERROR;
   }
   struct value value = stored_value(e, c, pointee);

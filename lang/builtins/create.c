@@ -7,9 +7,8 @@ struct value builtin_program_id(struct eval *e, struct call *c) {
   if (!need_const_int(e, c->args[0], "the axis", &axis))
     return VALUE_ERROR;
   if (axis < 0 || axis > 2) {
-    struct diag *d =
-        eval_error(e, c->args[0].at, E0509, "a grid has no axis %lld", (long long)axis);
-    diag_help(d, "axes are 0, 1 and 2");
+    eval_error(e, c->args[0].at, E0509, "%s axis must be 0, 1, or 2 but got %lld", c->builtin->name,
+               (long long)axis);
     return VALUE_ERROR;
   }
   MlirValue v =

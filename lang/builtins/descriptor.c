@@ -146,8 +146,8 @@ static bool need_block(struct eval *e, struct operand x, struct type pointee, st
     return true;
   struct diag *d = eval_error(
       e, x.at, E0518,
-      "the last dimension of the block has %lld bytes; a tensor descriptor needs at least %d",
-      (long long)(row * bytes), DESCRIPTOR_ALIGNMENT);
+      "Descriptor block shape must have at least %d bytes in the last dimension, but got %lld",
+      DESCRIPTOR_ALIGNMENT, (long long)(row * bytes));
   diag_help(d, "it needs at least %lld elements of %s", (long long)(DESCRIPTOR_ALIGNMENT / bytes),
             type_text(e->a, pointee));
   return false;
@@ -288,8 +288,10 @@ static bool need_value(struct eval *e, struct operand x, struct type block, Mlir
 static bool need_writable(struct eval *e, struct operand desc) {
   if (!desc.v.tuple.at[PART_BASE].type.is_const)
     return true;
-  struct diag *d = eval_error(e, desc.at, E0506, "write through a const pointer");
-  diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
+  struct diag *d =
+      eval_error(e, desc.at, E0506, "Cannot store to a constant pointer through its descriptor");
+  diag_help(d, "declare the parameter without `const`: `ptr[...]` instead of `const_ptr[...]`, no "
+               "`tl.const`");
   return false;
 }
 

@@ -198,6 +198,14 @@ struct value builtin_umulhi(struct eval *e, struct call *c) {
   return value_rt(build_binary(&e->b, OP_TILE_MULHIUI, x.v.rt, y.v.rt), x.v.type);
 }
 
+// Of an 8-bit float that is only stored, by its bits.
+static struct value without_sign(struct eval *e, struct value v, struct span at) {
+  struct operand bits = {emit_bitcast(e, (struct operand){v, at}, type_scalar(DTYPE_U8)), at};
+  struct operand rest = {value_int(0x7f), at};
+  struct value magnitude = emit_binary(e, OP_BIT_AND, bits, rest, at);
+  return emit_bitcast(e, (struct operand){magnitude, at}, type_elem(v.type));
+}
+
 struct value builtin_abs(struct eval *e, struct call *c) {
   struct operand x = c->args[0];
   int_const i;
@@ -212,6 +220,8 @@ struct value builtin_abs(struct eval *e, struct call *c) {
     eval_error(e, x.at, E0503, "`abs` of %s", type_text(e->a, v.type));
     return VALUE_ERROR;
   }
+  if (v.type.dtype == DTYPE_F8E4B15)
+    return without_sign(e, v, c->at);
   if (type_is_storage(v.type))
     return need_floats(e, c, v);
   if (type_is_fp8(v.type)) {

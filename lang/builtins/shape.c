@@ -22,7 +22,8 @@ bool need_axis(struct eval *e, struct operand x, unsigned rank, unsigned *ret) {
   if (!need_const_int(e, x, "the axis", &axis))
     return false;
   if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
-    eval_error(e, x.at, E0509, "axis %lld of a tile with %u dimensions", (long long)axis, rank);
+    eval_error(e, x.at, E0509, "invalid axis %lld of a tile with %u dimensions", (long long)axis,
+               rank);
     return false;
   }
   *ret = (unsigned)(axis < 0 ? axis + rank : axis);
@@ -47,6 +48,24 @@ struct value builtin_broadcast_to(struct eval *e, struct call *c) {
   return broadcast_to(e, x, t, "");
 }
 
+// Marks the axes that a result of `rank` dimensions gets.
+static bool need_new_axes(struct eval *e, struct tuple axes, struct span at, unsigned rank,
+                          bool *insert) {
+  bool repeats = false;
+  struct strbuf normalized = {.arena = e->a};
+  for (size_t i = 0; i < axes.len; i++) {
+    unsigned axis;
+    if (!need_axis(e, (struct operand){axes.at[i], at}, rank, &axis))
+      return false;
+    repeats |= insert[axis];
+    insert[axis] = true;
+    strbuf_printf(&normalized, "%s%u", i ? ", " : "", axis);
+  }
+  if (repeats)
+    eval_error(e, at, E0509, "duplicate axes, normalized axes = [%s]", strbuf_cstr(&normalized));
+  return !repeats;
+}
+
 struct value builtin_expand_dims(struct eval *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0);
   struct operand axes = c->args[1];
@@ -60,16 +79,8 @@ struct value builtin_expand_dims(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   }
   bool insert[TYPE_MAX_RANK] = {false};
-  for (size_t i = 0; i < t.len; i++) {
-    unsigned axis;
-    if (!need_axis(e, (struct operand){t.at[i], axes.at}, rank, &axis))
-      return VALUE_ERROR;
-    if (insert[axis]) {
-      eval_error(e, axes.at, E0509, "axis %u is given twice", axis);
-      return VALUE_ERROR;
-    }
-    insert[axis] = true;
-  }
+  if (!need_new_axes(e, t, axes.at, rank, insert))
+    return VALUE_ERROR;
   for (unsigned axis = 0; axis < rank; axis++)
     if (insert[axis])
       x = emit_expand_dims(e, x, axis);

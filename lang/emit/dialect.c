@@ -41,7 +41,8 @@ static bool find_attribute(struct eval *e, struct operand x, const char *name, s
   struct type literal;
   if (value_is_record(x.v, RECORD_DESCRIPTOR))
     return descriptor_attribute(e, x.v, name, ret);
-  if (value_is_number(x.v) && strcmp(name, "dtype") == 0 && literal_type(x.v, &literal))
+  bool asks_type = strcmp(name, "dtype") == 0 || (strcmp(name, "type") == 0 && x.v.is_typed);
+  if (value_is_number(x.v) && asks_type && literal_type(x.v, &literal))
     return *ret = value_type(literal), true;
   if (!value_is_record(x.v, RECORD_BLOCK_POINTER) ||
       (strcmp(name, "dtype") != 0 && strcmp(name, "type") != 0))

@@ -75,7 +75,8 @@ static bool merge_values(struct merge *m, struct operand v[2], struct value *ret
   }
   if (value_is_poison(v[0].v) || value_is_poison(v[1].v))
     return *ret = VALUE_ERROR, true;
-  if (v[0].v.kind != VALUE_RT || v[1].v.kind != VALUE_RT || !type_eq(v[0].v.type, v[1].v.type))
+  if (v[0].v.kind != VALUE_RT || v[1].v.kind != VALUE_RT || !type_eq(v[0].v.type, v[1].v.type) ||
+      v[0].v.type.is_const != v[1].v.type.is_const)
     return false;
   *ret = value_rt((MlirValue){NULL}, v[0].v.type); // take_results fills the handle in
   for (int i = 0; i < 2; i++)

@@ -116,8 +116,9 @@ static bool eval_subscript_items(struct eval *e, const struct expr_list *items, 
 static bool subscript_fits(struct eval *e, const struct expr *x, struct value v, unsigned used,
                            unsigned added) {
   if (used > v.type.rank) {
-    struct diag *d = eval_error(e, x->span, E0212, "%u subscript%s for %s, of rank %u", used,
-                                used == 1 ? "" : "s", type_text(e->a, v.type), v.type.rank);
+    struct diag *d =
+        eval_error(e, x->span, E0212, "unsupported tensor index: %u subscript%s for %s, of rank %u",
+                   used, used == 1 ? "" : "s", type_text(e->a, v.type), v.type.rank);
     if (v.type.ptr && !v.type.rank && !added)
       diag_help(d, "load what it points to: `tl.load(x + i)`");
     else if (!v.type.rank)

@@ -220,7 +220,8 @@ struct value eval_attribute(struct eval *e, struct operand x, const char *name, 
   }
   if (has_value(v) && strcmp(name, "value") == 0)
     return v;
-  if (value_is_number(v) && strcmp(name, "type") == 0)
+  bool is_plain_tuple = v.kind == VALUE_TUPLE && !v.tuple.record && value_is_const(v);
+  if ((value_is_number(v) || is_plain_tuple) && strcmp(name, "type") == 0)
     return value_constexpr_type(e, v);
   if (value_is_record(v, RECORD_CONSTEXPR_TYPE) && strcmp(name, "value") == 0)
     return v.tuple.at[0];

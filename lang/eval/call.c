@@ -143,8 +143,9 @@ static struct value take_result(struct eval *e, struct frame *f, struct span at)
     return r->value;
   if (r->why != ABSENT_MISMATCH)
     return VALUE_ERROR;
-  struct diag *d = eval_error(e, at, E0219, "`%s` returns %s on one path and %s on another",
-                              f->function->name, r->texts[0], r->texts[1]);
+  struct diag *d = eval_error(
+      e, at, E0219, "Inconsistent return types: `%s` returns %s on one path and %s on another",
+      f->function->name, r->texts[0], r->texts[1]);
   diag_label(d, r->sites[0], "%s", r->texts[0]);
   diag_label(d, r->sites[1], "%s", r->texts[1]);
   diag_help(d, "all paths must return values of one type, or the condition must be known at "

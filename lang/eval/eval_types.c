@@ -61,7 +61,8 @@ const char *type_name(struct type t, char buf[TYPE_NAME_SIZE]) {
       n += (size_t)snprintf(buf + n, TYPE_NAME_SIZE - n, "%dx", t.shape[i]);
   }
   for (unsigned i = 0; i < t.ptr; i++)
-    n += (size_t)snprintf(buf + n, TYPE_NAME_SIZE - n, "ptr[");
+    n += (size_t)snprintf(buf + n, TYPE_NAME_SIZE - n, "%sptr[",
+                          t.is_const && i == 0 ? "const_" : "");
   n += (size_t)snprintf(buf + n, TYPE_NAME_SIZE - n, "%s", dtype_name(t.dtype));
   for (unsigned i = 0; i < t.ptr; i++)
     n += (size_t)snprintf(buf + n, TYPE_NAME_SIZE - n, "]");

@@ -9,7 +9,7 @@
 
 #define TYPE_MAX_RANK LIMIT_TILE_RANK
 #define TYPE_MAX_NUMEL LIMIT_TILE_ELEMENTS
-#define TYPE_NAME_SIZE 160
+#define TYPE_NAME_SIZE 168
 
 struct type {
   enum dtype dtype; // of the element; for pointers, of the final pointee

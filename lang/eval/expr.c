@@ -102,7 +102,16 @@ static struct value eval_ternary(struct eval *e, const struct expr *x) {
   struct choice c = {x, {.name = "this choice", .span = x->span}};
   vec_push(e->a, &changed, &c.result);
   e->on->branch(e, v, &changed, choose_then, choose_otherwise, &c);
-  return scope_read(e, &c.result, x->span);
+  struct variable *r = &c.result;
+  if (r->value.kind != VALUE_ABSENT || r->why != ABSENT_MISMATCH)
+    return scope_read(e, r, x->span);
+  struct diag *d = eval_error(e, x->span, E0215,
+                              "Ternary expression with dynamic condition has inconsistent types "
+                              "%s and %s",
+                              r->texts[0], r->texts[1]);
+  diag_help(d, "make both give one type, e.g. by `.to(...)`, or let the condition be known at "
+               "compile time");
+  return VALUE_ERROR;
 }
 
 // ---- kinds of expressions ----

@@ -43,7 +43,7 @@ static struct value report_absent(struct eval *e, const struct variable *v, stru
   struct diag *d;
   switch (v->why) {
   case ABSENT_MISMATCH:
-    d = eval_error(e, at, E0215, "`%s` has no single type here: %s on one path, %s on the other",
+    d = eval_error(e, at, E0215, "Mismatched type for `%s`: %s on one path, %s on the other",
                    v->name, v->texts[0], v->texts[1]);
     diag_label(d, v->sites[0], "%s", v->texts[0]);
     diag_label(d, v->sites[1], "%s", v->texts[1]);

@@ -52,8 +52,9 @@ static struct value divide_ints(struct eval *e, struct value a, struct value b) 
 
 static struct value need_ints(struct eval *e, enum ast_op op, struct operand a, struct operand b,
                               struct span at) {
-  struct diag *d = eval_error(e, at, E0203, "`%s` takes integers, not %s and %s", ast_op_text(op),
-                              value_type_text(e, a.v), value_type_text(e, b.v));
+  struct diag *d =
+      eval_error(e, at, E0203, "invalid operands of type %s and %s: `%s` takes integers",
+                 value_type_text(e, a.v), value_type_text(e, b.v), ast_op_text(op));
   if (op == OP_FLOORDIV)
     diag_help(d, "for floats write `tl.floor(x / y)`");
   else

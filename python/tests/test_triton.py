@@ -138,6 +138,42 @@ def calls_apart(x, out, BLOCK: tl.constexpr):
     apart(x, out, BLOCK)
 
 
+@triton.jit
+def magnitudes(x, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i, tl.abs(tl.load(x + i)))
+
+
+@triton.jit
+def scale_by_3(x):
+    return x * 3
+
+
+@triton.jit
+def part_constant(out, parts, nothing, BLOCK: tl.constexpr):
+    f, (x, way, kind) = parts
+    i = tl.arange(0, BLOCK)
+    y = f(tl.load(x + i)).to(kind) + len(nothing)
+    if way == "twice":
+        y = y * 2
+    tl.store(out + i, y)
+
+
+def _named(s):
+    ones = [n for n, v in s.constants.items()]
+    return "named_" + "_".join([*s.signature.values(), *ones])
+
+
+@triton.jit(repr=_named)
+def named_by_types(x, one, big, none, N: tl.constexpr):
+    pass
+
+
+@triton.jit
+def writes_constants(x: tl.const):
+    tl.store(x, 1.0)
+
+
 class Installed(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(0)
@@ -234,11 +270,29 @@ class Launches(Installed):
         calls_apart[(1,)](y, z, BLOCK=16)
         self.same(z, y + 1)
 
+    def test_constants_and_functions_in_tuples(self):
+        x, out = torch.randn(16), torch.empty(16)
+        for way, want in (("twice", 6 * x), ("once", 3 * x), ("once", 3 * x)):
+            part_constant[(1,)](out, (scale_by_3, (x, tl.constexpr(way), tl.float32)), (), BLOCK=16)
+            self.same(out, want)
+
+    def test_names_of_specialisations(self):
+        x = torch.zeros(16, dtype=torch.float16)
+        h = named_by_types.warmup(x, 1, 2**31, None, 3, grid=(1,))
+        self.assertEqual(h.name, "named_*fp16_constexpr_i64_constexpr_constexpr_one_none_N")
+        self.assertEqual(named_by_types[(1,)](x, 5, 7, 2.5, 3).name, "named_*fp16_i32_i32_fp32_constexpr_N")
+        self.assertEqual(named_by_types[(1,)](x, 5, 7, 2.5, 3).name, "named_*fp16_i32_i32_fp32_constexpr_N")
+
     def test_reinterpreted_tensors(self):
         x = torch.randint(0, 100, (16,), dtype=torch.int8)
         out = torch.empty(16, dtype=torch.uint8)
         add_kernel[(1,)](triton.reinterpret(x, tl.uint8), triton.reinterpret(x, tl.uint8), out, 16, BLOCK=16)
         self.assertTrue(torch.equal(out, (2 * x.int()).to(torch.uint8)))
+
+    def test_magnitudes_of_stored_floats(self):
+        bits, out = torch.arange(-128, 128, dtype=torch.int8), torch.empty(256, dtype=torch.int8)
+        magnitudes[(1,)](triton.reinterpret(bits, tl.float8e4b15), triton.reinterpret(out, tl.float8e4b15), N=256)
+        self.same(out, bits & 127)
 
     def test_numbers(self):
         @triton.jit
@@ -470,6 +524,25 @@ class Refusals(Installed):
     def test_assertions_at_compile_time(self):
         with self.assertRaises(tile.triton.AssertionFailure):
             asserting[(1,)](torch.zeros(1), 12)
+
+    def test_causes(self):
+        """The cause of an exception is its message alone, as in Triton."""
+        with self.assertRaises(triton.CompilationError) as caught:
+            mistaken[(1,)](torch.zeros(1))
+        self.assertEqual(str(caught.exception.__cause__), "unknown name nothing")
+        self.assertEqual(caught.exception.error_message, "unknown name nothing")
+        with self.assertRaises(triton.CompilationError) as caught:
+            writes_constants.warmup(torch.zeros(1), grid=(1,))
+        self.assertEqual(str(caught.exception.__cause__), "Cannot store to a constant pointer")
+
+    def test_options(self):
+        x = torch.zeros(16)
+        for options, kind, text in (({"num_warps": 6}, AssertionError, "power of 2"), ({"num_warps": 0}, AssertionError, "power of 2"),
+                                    ({"num_ctas": 2, "arch": "sm80"}, ValueError, "SM90"), ({"num_ctas": 2, "arch": "sm89"}, ValueError, "SM90")):
+            with self.assertRaisesRegex(kind, text):
+                add_kernel.warmup(x, x, x, 16, BLOCK=16, grid=(1,), **options)
+        with self.assertRaises(OverflowError):
+            add_kernel[(1,)](x, x, x, 2**64, BLOCK=16)
 
     def test_calls(self):
         x = torch.zeros(16)

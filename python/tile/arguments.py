@@ -69,14 +69,20 @@ class Parameter:
         self.type = p.type
 
 
-def flatten(name: str, value: Any, found: List[Tuple[str, Any]], tuples: List[Tuple[str, int]]) -> None:
-    """Tuples become their elements, named `s[0]`, `s[1]`; `tuples` gets their names and lengths."""
-    if isinstance(value, (tuple, list)):
-        if not value:
-            raise errors.InvalidArgument(f"`{name}` is an empty tuple; a tuple that is an argument has elements")
+def is_constant(value: Any) -> bool:
+    """Whether a tuple's element is a compile-time value: Triton's constexpr, a function, a dtype, a text; an empty tuple."""
+    kind = type(value).__name__
+    return kind in ("constexpr", "dtype", "str") or hasattr(value, "tile_function") or (isinstance(value, (tuple, list)) and not value)
+
+
+def flatten(name: str, value: Any, found: List[Tuple[str, Any]], tuples: List[Tuple[str, int]], constants: List[Tuple[str, str]]) -> None:
+    """Tuples become their elements, named `s[0]`, `s[1]`; `tuples` gets their names and lengths, `constants` what launches do not pass."""
+    if isinstance(value, (tuple, list)) and value:
         tuples.append((name, len(value)))
         for i, element in enumerate(value):
-            flatten(f"{name}[{i}]", element, found, tuples)
+            flatten(f"{name}[{i}]", element, found, tuples, constants)
+    elif is_constant(value) and (name.endswith("]") or isinstance(value, (tuple, list))):
+        constants.append((name, constant(value, name)))
     else:
         found.append((name, value))
 
@@ -99,7 +105,7 @@ def _number(slot: tile_arg, value: Any, p: Optional[Parameter], name: str) -> No
     if isinstance(value, bool) and kind is None:
         return binding.arg_int(slot, int(value), I1)
     if not -(1 << 63) <= value < 1 << 64:
-        raise errors.InvalidArgument(f"`{name}` is {value}, which does not fit 64 bits")
+        raise errors.IntegerTooLarge(f"`{name}` is {value}, which does not fit 64 bits")
     if kind is None:
         kind = I32 if -(1 << 31) <= value < 1 << 31 else I64 if value < 1 << 63 else U64
     binding.arg_int(slot, int(value), kind)

@@ -31,6 +31,10 @@ class InvalidArgument(Error, ValueError):
     """An argument that the library cannot take: its type, size, device or name."""
 
 
+class IntegerTooLarge(InvalidArgument, OverflowError):
+    """An integer that no type of the library holds."""
+
+
 class CompileError(Error):
     """The source or the graph is wrong. The message has the diagnostics with source lines."""
 

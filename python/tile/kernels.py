@@ -31,12 +31,12 @@ class _Handle:
         self._close = weakref.finalize(self, binding.lib().tile_kernel_close, self.pointer)
         for folder in source.folders:
             binding.call("tile_kernel_add_folder", self.pointer, folder.encode())
+        for name, count in tuples:
+            binding.call("tile_kernel_set_tuple", self.pointer, name.encode(), count)
         for name, value in constants:
             binding.call("tile_kernel_set_constant", self.pointer, name.encode(), value.encode())
         for name, value in options:
             binding.call(_OPTIONS[name], self.pointer, value)
-        for name, count in tuples:
-            binding.call("tile_kernel_set_tuple", self.pointer, name.encode(), count)
 
 
 class Kernel:
@@ -109,7 +109,7 @@ class Kernel:
                 if p.name in values:
                     constants.append((p.name, arguments.constant(values[p.name], p.name)))
                 continue
-            arguments.flatten(p.name, values[p.name], flat, tuples)
+            arguments.flatten(p.name, values[p.name], flat, tuples, constants)
             kinds += [p] * (len(flat) - len(kinds))
         packed = arguments.pack([(n, v, p) for (n, v), p in zip(flat, kinds)], stream)
         packed.count = len(flat)  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from triton.compiler import ASTSource
 
 from .. import arguments, binding, devices, errors, kernels, tensors
 from . import hooks
-from .errors import as_triton
+from .errors import as_triton, reason_of
 from .launch import _options, _TAKEN, source_of
 from .launched import Launched
 
@@ -79,7 +79,8 @@ class Compiled(Launched):
             status = binding.lib().tile_launch(self._handle.pointer, devices.stream_handle(self._device, stream), binding.tile_grid(x, y, z), packed,
                                                self._count)
             if status:
-                raise as_triton(binding.last_error(status))
+                error = binding.last_error(status)
+                raise as_triton(error) from reason_of(error)
 
         if x > 0 and y > 0 and z > 0:
             launch() if enter is None and leave is None else hooks.around((enter, leave), launch_metadata, launch)
@@ -116,7 +117,7 @@ def compile_source(src: ASTSource, options: Optional[Dict[str, Any]]) -> Compile
         made = Compiled(src, kernel, handle, slots, constants, taken, device)
         binding.call("tile_kernel_prepare", handle.pointer, made._packed, made._count)
     except errors.Error as e:
-        raise as_triton(e) from None
+        raise as_triton(e) from reason_of(e)
     return made
 
 

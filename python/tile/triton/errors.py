@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Optional
 
 from triton.compiler.errors import CompilationError, CompileTimeAssertionFailure
 from triton.runtime.errors import OutOfResources
@@ -16,7 +16,7 @@ class KernelError(errors.CompileError, CompilationError):
 
     def __init__(self, error: errors.Error):
         errors.Error.__init__(self, str(error), error.status, error.diagnostics)
-        self.message = self.error_message = str(error)
+        self.message, self.error_message = str(error), str(reason_of(error) or error)
         self.src, self.node = None, None
 
     def __str__(self) -> str:
@@ -28,6 +28,10 @@ class KernelError(errors.CompileError, CompilationError):
 
 class AssertionFailure(KernelError, CompileTimeAssertionFailure):
     """A `static_assert` that does not hold."""
+
+
+class InvalidOption(errors.InvalidArgument, AssertionError):
+    """An option that no launch can have; Triton asserts that."""
 
 
 class TooLarge(errors.LimitError, OutOfResources):
@@ -48,6 +52,12 @@ class TooLarge(errors.LimitError, OutOfResources):
 
 # Diagnostics of configurations that the device has not room for, and of assertions of the source.
 _LARGE, _ASSERTIONS = {"E0605", "E0608", "E0606"}, {"E0303"}
+
+
+def reason_of(error: errors.Error) -> Optional[ValueError]:
+    """The messages alone, without places and marks of code: the cause, as Triton chains it. None if the error is not of a source."""
+    found = [d["message"].replace("`", "") for d in error.diagnostics if d.get("severity") == "error"]
+    return ValueError("\n".join(found)) if found else None
 
 
 def as_triton(error: errors.Error) -> errors.Error:

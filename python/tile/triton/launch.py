@@ -11,9 +11,10 @@ from triton.runtime.jit import JITFunction
 
 from .. import arguments, binding, devices, errors, kernels, plans, tensors
 from . import hooks
-from .errors import as_triton
+from .errors import InvalidOption, as_triton, reason_of
 from .launched import Launched
 from .source import flatten, has_changed
+from .specialization import name_of
 
 log = logging.getLogger("tile.triton")
 _lock = threading.RLock()
@@ -89,19 +90,36 @@ def _kernel_of(function: JITFunction, values: Dict[str, Any]) -> Tuple[kernels.K
     """The kernel, its arguments, whose functions are replaced by their names in the text, the text, and the functions."""
     others: List[Any] = []
     for value in values.values():
-        others += [v for v in (value if isinstance(value, (tuple, list)) else (value,)) if _is_function(v)]
+        _collect_functions(value, others)
     with _lock:
         kernel, names, text = source_of(function).kernel(tuple(others))
     if others:
-        values = {n: _Named(names[id(v)]) if _is_function(v) else v for n, v in values.items()}
+        values = {n: _by_name(v, names) for n, v in values.items()}
     return kernel, values, text, others
 
 
 class _Named:
     """A function as a compile-time value."""
 
+    tile_function = True
+
     def __init__(self, name: str):
         self.__name__ = name
+
+
+def _collect_functions(value: Any, found: List[Any]) -> None:
+    if _is_function(value):
+        found.append(value)
+    elif isinstance(value, (tuple, list)):
+        for v in value:
+            _collect_functions(v, found)
+
+
+def _by_name(value: Any, names: Dict[int, str]) -> Any:
+    """The value with its functions replaced by their names in the text."""
+    if isinstance(value, (tuple, list)):
+        return tuple(_by_name(v, names) for v in value)
+    return _Named(names[id(value)]) if _is_function(value) else value
 
 
 def device_of(values: Dict[str, Any]) -> Optional[str]:
@@ -134,14 +152,20 @@ def run(function: JITFunction, args: Tuple[Any, ...], named: Dict[str, Any], gri
                 try:
                     plan.launch(packed, programs, None)
                 except errors.Error as e:
-                    raise as_triton(e) from None
-                _, kernel, constants, options = plan.user
-                return Launched(kernel, plan.handle, packed, plan.count, constants, options, plan.device, function)
+                    raise as_triton(e) from reason_of(e)
+                _, kernel, constants, options, name = plan.user
+                return Launched(kernel, plan.handle, packed, plan.count, constants, options, plan.device, function, name)
     return _run_anew(function, args, named, grid, warmup, check, watched)
 
 
 def _options(wanted: Dict[str, Any], check: bool) -> Dict[str, int]:
     options = {n: int(v) for n, v in wanted.items() if n in _TAKEN and v is not None and (v or n not in ("maxnreg", "launch_pdl"))}
+    warps = options.get("num_warps", 1)
+    if warps < 1 or warps & (warps - 1):
+        raise InvalidOption(f"num_warps must be a power of 2, got {warps}")
+    arch = wanted.get("arch")
+    if options.get("num_ctas", 1) > 1 and isinstance(arch, str) and arch.startswith("sm") and int(arch[2:].rstrip("af") or 90) < 90:
+        raise errors.InvalidArgument("num_ctas > 1 requires NVIDIA SM90+ (Hopper)")
     return {**options, "check": 1} if check else options
 
 
@@ -160,7 +184,8 @@ def _run_anew(function: JITFunction, args: Tuple[Any, ...], named: Dict[str, Any
             if compilation.is_cancelled():
                 return None
         constants = {n: v for n, v in arguments_.items() if n in kernel._constants}
-        launched = Launched(kernel, handle, packed.slots, packed.count, constants, options, device, function)
+        name = name_of(function, values)
+        launched = Launched(kernel, handle, packed.slots, packed.count, constants, options, device, function, name)
         if warmup or compilation is not None:
             binding.call("tile_kernel_prepare", handle.pointer, packed.slots, packed.count)
         if compilation is not None:
@@ -174,9 +199,9 @@ def _run_anew(function: JITFunction, args: Tuple[Any, ...], named: Dict[str, Any
                 launch()
             else:
                 hooks.around(watched, hooks.launch_metadata(function, launched, programs, stream, values), launch)
-            _remember(source_of(function), args, named, (text, kernel, constants, options), functions, bound, packed, handle, device)
+            _remember(source_of(function), args, named, (text, kernel, constants, options, name), functions, bound, packed, handle, device)
     except errors.Error as e:
-        raise as_triton(e) from None
+        raise as_triton(e) from reason_of(e)
     return launched
 
 

@@ -23,11 +23,11 @@ class Launched:
     __slots__ = ("_kernel", "_handle", "_packed", "_count", "_constants", "_options", "_device", "name", "src", "_resources", "__weakref__")
 
     def __init__(self, kernel: kernels.Kernel, handle: Any, packed: Any, count: int, constants: Dict[str, Any], options: Dict[str, int], device: str,
-                 src: Any = None):
-        """`packed`: an array of `count` tile_args, or its bytes. `constants`: values of compile-time parameters."""
+                 src: Any = None, name: Optional[str] = None):
+        """`packed`: an array of `count` tile_args, or its bytes. `constants`: values of compile-time parameters. `name`: another than the kernel's."""
         self._kernel, self._handle, self._packed, self._count = kernel, handle, packed, count
         self._constants, self._options, self._device, self.src = constants, options, device, src
-        self.name = kernel.name
+        self.name = name or kernel.name
         self._resources: Any = None
 
     def _init_handles(self) -> None:

@@ -149,6 +149,36 @@ START_TEST(what_is_no_tuple) {
 }
 END_TEST
 
+// Elements that are constants, and an empty tuple, are no arguments of a launch.
+START_TEST(constants_in_tuples) {
+  tile_kernel *k =
+      kernel_of("def k(out: ptr[i32], s, empty, n):\n"
+                "  tl.static_assert(len(empty) == 0 and s[1][0].type == tl.constexpr_type(5))\n"
+                "  plain = s[1][0]\n"
+                "  tl.static_assert(plain.type == tl.int32)\n"
+                "  if s[1][1] == \"add\":\n"
+                "    tl.store(out, s[0] + s[1][0] + n)\n",
+                NULL);
+  ck_assert_int_eq(tile_kernel_set_constant(k, "n", "3"), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "run-time parameter"));
+  ck_assert_int_eq(tile_kernel_set_constant(k, "out", "()"), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_constant(k, "s[1][0]", "5"), TILE_INVALID_ARGUMENT);
+  need(tile_kernel_set_tuple(k, "s", 2));
+  need(tile_kernel_set_tuple(k, "s[1]", 2));
+  need(tile_kernel_set_constant(k, "s[1][0]", "5"));
+  need(tile_kernel_set_constant(k, "s[1][1]", "\"add\""));
+  need(tile_kernel_set_constant(k, "empty", "()"));
+  int out = 0;
+  tile_arg args[] = {tile_arg_pointer(&out, TILE_I32), tile_arg_i32(20), tile_arg_i32(300)};
+  need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 3));
+  ck_assert_int_eq(out, 325);
+  ck_assert_int_eq(tile_kernel_set_constant(k, "s[0]", "1"), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "before its first launch"));
+  need(tile_kernel_set_constant(k, "s[1][0]", "6")); // a constant already
+  tile_kernel_close(k);
+}
+END_TEST
+
 // ---- control flow ----
 
 struct flow_case {
@@ -585,6 +615,7 @@ int main(void) {
   tcase_add_test(t, none_where_it_cannot_be);
   tcase_add_test(t, tuples_of_arguments);
   tcase_add_test(t, what_is_no_tuple);
+  tcase_add_test(t, constants_in_tuples);
   tcase_add_loop_test(t, values_after_an_early_return, 0,
                       (int)(sizeof flow_cases / sizeof *flow_cases));
   tcase_add_loop_test(t, files, 0, (int)(sizeof file_cases / sizeof *file_cases));
