@@ -285,11 +285,15 @@ static bool check_scores(struct infer *in, const struct value *q, const struct v
 }
 
 // Where the keys that a query sees begin or end, or the queries that see a key: integers that rise
-// with the row.
-static bool check_bounds(struct infer *in, const char *const names[2], const struct expr *rows) {
+// with the row; those of keys may have a row of their own in each batch.
+static bool check_bounds(struct infer *in, const char *const names[2], const struct expr *batches,
+                         const struct expr *rows) {
+  const struct expr *each[] = {batches, rows};
   for (unsigned i = 0; i < 2; i++) {
     const struct value *v = node_value(in->n, (unsigned)infer_parameter(in, names[i]));
-    if (v && (v->rank != 1 || !dtype_is_int(v->dtype) || v->shape[0] != rows))
+    bool fits = !v || (v->rank == 1 && v->shape[0] == rows) ||
+                (v->rank == 2 && batches && value_has_shape(v, 2, each));
+    if (!fits || (v && !dtype_is_int(v->dtype)))
       return infer_error(in, E1004, "`%s` is %s, for %s rows", names[i], infer_type_text(in, v),
                          infer_shape_text(in, 1, &rows));
   }
@@ -315,8 +319,8 @@ bool infer_sdpa(struct infer *in) {
   enum operator_id op = in->op->id;
   static const char *const scores[] = {"product", "score"};
   if (!infer_wants_float(in, q, "query") || !check_heads(in, q, k, v) || !check_mask(in, q, k) ||
-      (op == OP_TILE_ATTENTION &&
-       (!check_scores(in, q, k, scores, 2) || !check_bounds(in, of_keys, q->shape[q->rank - 2]))))
+      (op == OP_TILE_ATTENTION && (!check_scores(in, q, k, scores, 2) ||
+                                   !check_bounds(in, of_keys, q->shape[0], q->shape[q->rank - 2]))))
     return false;
   struct extent e = extent_of(q), sums;
   e.shape[q->rank - 1] = v->shape[v->rank - 1];
@@ -390,8 +394,8 @@ bool infer_attention_gradients(struct infer *in) {
                        infer_type_text(in, q));
   const struct expr *of_out[4] = {q->shape[0], q->shape[1], q->shape[2], like[2]->shape[3]};
   bool fits = check_heads(in, q, like[1], like[2]) && check_scores(in, q, like[1], scores, 3) &&
-              check_bounds(in, of_keys, q->shape[2]) &&
-              check_bounds(in, of_queries, like[1]->shape[2]);
+              check_bounds(in, of_keys, NULL, q->shape[2]) &&
+              check_bounds(in, of_queries, NULL, like[1]->shape[2]);
   if (fits && !value_has_shape(grad, 4, of_out))
     return infer_error(in, E1004, "the gradient is %s, query is %s, value is %s",
                        infer_type_text(in, grad), infer_type_text(in, q),

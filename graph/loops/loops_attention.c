@@ -37,7 +37,9 @@ static const struct scalar *score(struct builder *b, const struct node *n, struc
   for (unsigned i = FIRST; i <= END; i++) {
     if (!node_value(n, i))
       continue;
-    const struct scalar *bound = loops_broadcast(b, node_value(n, i), 1, at + 2);
+    const struct expr *const of_batch[] = {at[0], at[2]};
+    const struct scalar *bound = loops_broadcast(b, node_value(n, i), node_value(n, i)->rank,
+                                                 node_value(n, i)->rank == 1 ? at + 2 : of_batch);
     const struct scalar *key = scalar_convert(b->s, scalar_index(b->s, at[3]), bound->dtype);
     const struct scalar *in[3] = {
         loops_binary(b, i == FIRST ? SCALAR_GE : SCALAR_LT, DTYPE_I1, key, bound), s,

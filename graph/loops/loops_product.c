@@ -83,13 +83,15 @@ struct evenness {
   bool is_even;
 };
 
-// Linear along both axes, or contiguous along one, whose vector loads are wide at any offset.
+// Linear along both axes, or contiguous along one, whose vector loads are wide at any offset, or
+// the same along one, as indices of rows are.
 static void note_load(void *user, const struct scalar *load) {
   struct evenness *e = user;
   const struct expr *rows, *columns, *rest;
   bool row = expr_linear(e->b->x, load->index, e->row, &rows, &rest);
   bool column = expr_linear(e->b->x, load->index, e->column, &columns, &rest);
-  bool dense = (row && expr_is(rows, 1)) || (column && expr_is(columns, 1));
+  bool dense = (row && (expr_is(rows, 1) || expr_is(rows, 0))) ||
+               (column && (expr_is(columns, 1) || expr_is(columns, 0)));
   e->is_even = e->is_even && ((row && column) || dense);
 }
 

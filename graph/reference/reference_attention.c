@@ -110,6 +110,13 @@ static int64_t shared(const struct attention *a, int64_t i, int64_t heads) {
   return i / a->heads * heads + i % a->heads / (a->heads / heads);
 }
 
+// The key at which the keys of a row begin or end: for each row, maybe of each batch.
+static int64_t bound_at(const struct attention *a, const struct tensor *bound, int64_t i,
+                        int64_t row) {
+  int64_t batch = bound->rank == 1 ? 0 : i / a->heads;
+  return bound->at[batch * a->rows + row].integer;
+}
+
 // Computes the masked scores of one row; returns the largest.
 static double score_row(const struct attention *a, int64_t i, int64_t row, double *ret) {
   const union element *query = a->query->at + (i * a->rows + row) * a->depth;
@@ -122,8 +129,8 @@ static double score_row(const struct attention *a, int64_t i, int64_t row, doubl
       score += mask_at(a, i, row, j).real;
     else if (a->mask && !mask_at(a, i, row, j).integer)
       score = -HUGE_VAL;
-    if ((a->causal && j > row) || (a->first && j < a->first->at[row].integer) ||
-        (a->end && j >= a->end->at[row].integer))
+    if ((a->causal && j > row) || (a->first && j < bound_at(a, a->first, i, row)) ||
+        (a->end && j >= bound_at(a, a->end, i, row)))
       score = -HUGE_VAL;
     ret[j] = score;
     top = score > top || isnan(score) ? score : top;

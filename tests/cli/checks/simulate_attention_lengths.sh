@@ -52,8 +52,36 @@ for rows in 3 90; do
   check "attention of lengths: $rows rows" 0 'checked +against the reference interpreter' --graph packed.py --run --check --simulate --target sm_90a --arg s0=$rows \
     --arg 'cu=i32[4]:iota'
 done
-check "attention of lengths: pages are refused" 1 '`block_table` of attention .E1008.' --graph <(sed 's/True, False)$/True, False, block_table = cu)/' packed.py) \
-  --emit=tile --target sm_90a
+# Caches: pages by a table, keys in use, ALiBi; of one query for each sequence, and of more.
+cat > pages.py <<'GRAPH'
+def forward(self, s0: "Sym(s0)", q: "bf16[5, 4, 64]", k: "bf16[s0, 32, 2, 64]", v: "bf16[s0, 32, 2, 64]", cu: "i32[6]", used: "i32[5]", table: "i32[5, 6]"):
+    keys = torch.ops.aten.mul.Tensor(used, 43)
+    both = torch.ops.torch_attn._varlen_attn.default(q, k, v, cu, None, 1, 192, True, None, [-1, 0], True, keys, table)
+    o = both[0]
+    lse = both[1]
+    return (o, lse)
+GRAPH
+sed 's/None, 1, 192/None, 7, 192/' pages.py > more_pages.py
+cat > used.py <<'GRAPH'
+def forward(self, q: "f16[3, 2, 4, 64]", k: "f16[3, 150, 2, 64]", v: "f16[3, 150, 2, 64]", used: "i32[3]", slopes: "f32[3, 4]"):
+    keys = torch.ops.aten.mul.Tensor(used, 61)
+    both = torch.ops.aten._flash_attention_forward.default(q, k, v, None, None, 2, 150, 0.0, True, False, seqused_k = keys, alibi_slopes = slopes)
+    o = both[0]
+    lse = both[1]
+    return (o, lse)
+GRAPH
+of_pages=(--arg 'cu=i32[6]:iota' --arg 'used=i32[5]:iota' --arg 'table=i32[5x6]:iota' --arg s0=30)
+for target in sm_90a sm_80; do
+  for name in pages more_pages; do
+    check "attention of lengths: $name, $target" 0 'checked +against the reference interpreter' --graph "$name.py" --run --check --simulate --target $target "${of_pages[@]}"
+  done
+  check "attention of lengths: keys in use, $target" 0 'checked +against the reference interpreter' --graph used.py --run --check --simulate --target $target \
+    --arg 'used=i32[3]:iota'
+done
+check "attention of lengths: pages are read where they are" 0 '!clone
+end = min' --graph pages.py --emit=tile --target sm_90a
+check "attention of lengths: pages without numbers of keys" 1 '`seqused_k` gives the keys of each sequence .E1004.' \
+  --graph <(sed 's/True, False)$/True, False, block_table = cu)/' packed.py) --emit=tile --target sm_90a
 
 # A cache in 8 bits, with a scale for all, for each head or for each key: converted where a few queries read it.
 cat > cache.py <<'GRAPH'
