@@ -66,6 +66,20 @@ def observed():
     return lambda gm, inputs: compile_dynamo_graph(gm, inputs, _observer=graphs.append), graphs
 
 
+class Parameters(Compared):
+    def test_moved_and_changed(self):
+        model = nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6))
+        compiled = torch.compile(model, backend="tile")
+        with torch.no_grad():
+            for change in (lambda p: p.data, lambda p: p.data.clone(), lambda p: torch.randn_like(p), lambda p: torch.randn_like(p).t().clone().t()):
+                for p in list(model.parameters())[::2]:
+                    p.data = change(p)
+                for _ in range(3):
+                    x = torch.randn(5, 6)
+                    self.same(compiled(x), model(x))
+                    model[0].bias.add_(1)
+
+
 class Cases(Compared):
     """One test per case and way, made below."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import operator
 import re
 import threading
 import weakref
@@ -273,22 +274,53 @@ class _Fixed:
             (program.in_slots, len(program.input_specs)), (program.out_slots, len(program.output_specs))))
         self.run, self.is_gpu = binding.lib().tile_program_run, program.device.type != "cpu"
         self.index = program.device.index or 0
+        self.keep(None, [])
 
     def __call__(self, args: Sequence[Any]) -> Optional[List[torch.Tensor]]:
-        ins = [args[i] if i >= 0 else self.constants[~i] for i in self.order]
-        if [t.stride() for t in ins] != self.strides:
-            return None
         program = self.program
-        outs = [torch.empty_strided(shape, strides, dtype=dtype, device=program.device) for shape, strides, dtype in self.makers]
-        seed = program.seed() if program.is_random else 0
         with program._lock:
+            if not self.is_kept(args):
+                ins = [args[i] if i >= 0 else self.constants[~i] for i in self.order]
+                if [t.stride() for t in ins] != self.strides:
+                    return None
+                self.ins[:] = array("Q", [t.data_ptr() for t in ins])
+                self.keep(args, ins)
+            for place, i, strides in self.loose:
+                t = args[i]
+                if t.stride() != strides:
+                    return None
+                self.ins[place] = t.data_ptr()
+            outs = [torch.empty_strided(shape, strides, dtype=dtype, device=program.device) for shape, strides, dtype in self.makers]
+            seed = program.seed() if program.is_random else 0
             stream = program._enter(devices.current_stream_of(self.index)) if self.is_gpu else None
-            self.ins[:] = array("Q", [t.data_ptr() for t in ins])
             self.outs[:] = array("Q", [t.data_ptr() for t in outs])
-            status = self.run(program.pointer, stream, seed, program.in_slots, len(ins), program.out_slots, len(outs))
+            status = self.run(program.pointer, stream, seed, program.in_slots, len(self.order), program.out_slots, len(outs))
             if status:
                 raise binding.last_error(status)
         return outs
+
+    # Parameters are the same objects from call to call: their addresses are compared by one call of PyTorch, and stay where they are.
+    # Dynamo's guards see to their strides.
+
+    def keep(self, args: Optional[Sequence[Any]], ins: List[torch.Tensor]) -> None:
+        """Remembers the parameters among the inputs; `loose` gets (place, index, strides) of all others."""
+        kept = {i: t for i, t in zip(self.order, ins) if i >= 0 and isinstance(t, torch.nn.Parameter)} if _same_addresses is not None else {}
+        self.kept, self.kept_at = [id(t) for t in kept.values()], list(kept)
+        self.addresses: List[int] = [] if args is None else [a.data_ptr() if i in kept else 0 for i, a in enumerate(args)]
+        self.pick = operator.itemgetter(*kept, self.kept_at[0]) if kept else None  # two at least, so that it gives a tuple
+        self.kept += self.kept[:1]
+        self.loose = [(place, i, s) for place, (i, s) in enumerate(zip(self.order, self.strides)) if i >= 0 and i not in kept]
+        self.is_known = args is not None
+
+    def is_kept(self, args: Sequence[Any]) -> bool:
+        """Whether the addresses that were found last hold for parameters and constants."""
+        if self.pick is None:
+            return self.is_known
+        return list(map(id, self.pick(args))) == self.kept and _same_addresses(list(args), self.addresses, self.kept_at)
+
+
+# Compares addresses of tensors, at these indices, with a list of them. PyTorch 2.4 and later have it.
+_same_addresses = getattr(torch._C, "_tensors_data_ptrs_at_indices_equal", None)
 
 
 def _attribute(module: Any, path: str) -> Any:
