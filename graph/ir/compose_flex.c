@@ -231,7 +231,7 @@ static struct value *scores(const struct flex *f) {
 
 // The arguments of the block mask: two lengths; for blocks of queries the number and the indices of
 // blocks of keys, partial and full ones; the same for blocks of keys; sizes and the function last.
-enum { KEYS_OF_QUERIES = 2, BLOCK_TABLES = 4, FROM_END_QUERIES = 3 };
+enum { KEYS_OF_QUERIES = 2, BLOCK_TABLES = 4, QUERIES_OF_KEYS = 6, FROM_END_QUERIES = 3 };
 
 struct row_bounds {
   struct value *first, *end; // of rows of the other side, for each row; NULL: not known
@@ -308,22 +308,46 @@ static struct row_bounds bounds_of(struct build *b, const struct arg *tables,
   return ret;
 }
 
-// Of the keys that each query sees.
-static struct row_bounds block_bounds(const struct flex *f, const struct value *q,
-                                      const struct value *k) {
+// The block mask's tables, if its function reads tensors and all heads share them; else NULL. Sets
+// the rows of a block of queries and of keys.
+static const struct arg *tables_of(const struct flex *f, int64_t sizes[2]) {
   const struct arg *list;
   struct value **buffers;
   size_t count = node_list(f->n, f->block_mask, &list);
   bool reads = node_tensors(f->n, f->buffers + 1, f->buffers + 2, f->b->g->arena, &buffers) > 0;
-  int64_t sizes[2] = {0, 0};
-  if (!reads || count < KEYS_OF_QUERIES + BLOCK_TABLES + FROM_END_QUERIES ||
-      !is_table(list + KEYS_OF_QUERIES))
-    return (struct row_bounds){NULL, NULL};
-  for (unsigned i = 0; i < 2; i++)
-    if (list[count - FROM_END_QUERIES + i].kind != ARG_INT ||
-        !expr_is_const(list[count - FROM_END_QUERIES + i].number, &sizes[i]) || sizes[i] < 1)
-      return (struct row_bounds){NULL, NULL};
-  return bounds_of(f->b, list + KEYS_OF_QUERIES, q->shape[2], sizes[0], k->shape[2], sizes[1]);
+  if (!reads || count < KEYS_OF_QUERIES + BLOCK_TABLES + FROM_END_QUERIES)
+    return NULL;
+  for (unsigned i = 0; i < 2; i++) {
+    const struct arg *size = &list[count - FROM_END_QUERIES + i];
+    if (size->kind != ARG_INT || !expr_is_const(size->number, &sizes[i]) || sizes[i] < 1)
+      return NULL;
+  }
+  bool has_queries = count >= QUERIES_OF_KEYS + BLOCK_TABLES + FROM_END_QUERIES;
+  return is_table(list + KEYS_OF_QUERIES) && (!has_queries || is_table(list + QUERIES_OF_KEYS))
+             ? list
+             : NULL;
+}
+
+// Of the keys that each query sees.
+static struct row_bounds bounds_of_keys(const struct flex *f, const struct value *q,
+                                        const struct value *k) {
+  int64_t sizes[2];
+  const struct arg *tables = tables_of(f, sizes);
+  return tables ? bounds_of(f->b, tables + KEYS_OF_QUERIES, q->shape[2], sizes[0], k->shape[2],
+                            sizes[1])
+                : (struct row_bounds){NULL, NULL};
+}
+
+// Of the queries that see each key.
+static struct row_bounds bounds_of_queries(const struct flex *f, const struct value *q,
+                                           const struct value *k) {
+  int64_t sizes[2];
+  const struct arg *tables = tables_of(f, sizes), *list;
+  size_t count = node_list(f->n, f->block_mask, &list);
+  bool has_queries = count >= QUERIES_OF_KEYS + BLOCK_TABLES + FROM_END_QUERIES;
+  return tables && has_queries ? bounds_of(f->b, tables + QUERIES_OF_KEYS, k->shape[2], sizes[1],
+                                           q->shape[2], sizes[0])
+                               : (struct row_bounds){NULL, NULL};
 }
 
 // query key value score_mod block_mask scale kernel_options score_mod_other_buffers
@@ -339,7 +363,7 @@ void compose_flex_attention(struct build *b, struct node *n) {
   struct value *s = k && v && begin_scores(&f, q, k) ? scores(&f) : NULL;
   if (!s)
     return;
-  struct row_bounds keys = block_bounds(&f, q, k);
+  struct row_bounds keys = bounds_of_keys(&f, q, k);
   struct arg args[] = {TENSOR(q),         TENSOR(k),      TENSOR(v),         {.kind = ARG_NONE},
                        ARG_B(false),      ARG_F(1.0),     TENSOR(f.product), TENSOR(s),
                        ARG_V(keys.first), ARG_V(keys.end)};
@@ -404,6 +428,7 @@ void compose_flex_attention_backward(struct build *b, struct node *n) {
   if (!factor || !delta || !lse)
     return;
   bool is_batched = k->shape[0] == q->shape[0]; // else batches share keys
+  struct row_bounds keys = bounds_of_keys(&f, q, k), queries = bounds_of_queries(&f, q, k);
   struct arg args[] = {TENSOR(build_convert(b, g, q->dtype)),
                        TENSOR(q),
                        TENSOR(is_batched ? k : all_k),
@@ -413,7 +438,11 @@ void compose_flex_attention_backward(struct build *b, struct node *n) {
                        TENSOR(f.product),
                        TENSOR(s),
                        TENSOR(factor),
-                       ARG_F(node_real(n, f.scale))};
+                       ARG_F(node_real(n, f.scale)),
+                       ARG_V(keys.first),
+                       ARG_V(keys.end),
+                       ARG_V(queries.first),
+                       ARG_V(queries.end)};
   const struct node *all =
       graph_append(b->g, OP_TILE_ATTENTION_GRADIENTS, args, COUNT_OF(args), b->at);
   if (!all)

@@ -454,12 +454,13 @@ bool fx_call(struct reader *r, struct binding *ret) {
     return false;
   if (r->is_poisoned)
     return true;
+  bool is_flex = op == OP_FLEX_ATTENTION || op == OP_FLEX_ATTENTION_BACKWARD;
   if (special == SPECIAL_NONE && str_starts(c.name, "higher_order.")) {
     if (!c.by_name)
       fx_gather_operands(r, op, c.args, &c.count);
     if (op == OP_COND && c.count && !fx_predicate(r, c.at, &c.args[0]))
       return false;
-    if (op != OP_FLEX_ATTENTION && !fx_operands(r, c.at, op, c.args, c.count))
+    if (!is_flex && !fx_operands(r, c.at, op, c.args, c.count))
       return false;
   }
   fx_tensor_overload(r, c.name, c.args, c.count, &op);

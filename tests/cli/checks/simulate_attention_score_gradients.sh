@@ -110,6 +110,8 @@ folder=$root/tests/graph/exported/flex_documents.trained sizes=()
 while read -r size; do sizes+=(--arg "$size"); done < "$folder/sizes"
 check "gradients of attention with a bias: flex_documents" 0 'checked +against the reference interpreter' \
   --graph "$folder/graph.py" --run --check --simulate --target sm_90a --weights "$folder/inputs.safetensors" "${sizes[@]}"
+check "gradients of attention with a bias: flex_documents, the block mask bounds both sides" 0 '!return 0$
+!return rows - 1$' --graph "$folder/graph.py" --emit=tile --target sm_90a "${sizes[@]}"
 check "gradients of attention with a bias: the kernels of flex attention" 0 'def attention_score_queries
 def attention_score_keys
 1.0 - ' --graph "$root/tests/graph/exported/flex_soft_cap.trained/graph.py" --emit=tile --target sm_90a
