@@ -3,6 +3,7 @@
 // errors into an exit status.
 #include "autotune/worker/worker.h"
 #include "base/debug.h"
+#include "tools/lsp/lsp.h"
 #include "tools/reproducer.h"
 
 #include <signal.h>
@@ -55,6 +56,8 @@ static int run_mode(struct tool *t) {
 int tilec_main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "--tune-worker") == 0) // this process is a worker of the tuner
     return tune_worker_main(argc, argv);
+  if (argc > 1 && strcmp(argv[1], "lsp") == 0)
+    return lsp_serve(STDIN_FILENO, STDOUT_FILENO);
   signal(SIGXFSZ, SIG_IGN); // exceeding `ulimit -f` is then a failed write, with a message
   const char *debug = getenv("TILE_DEBUG");
   if (debug && strcmp(debug, "help") == 0) {
