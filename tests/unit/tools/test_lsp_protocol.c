@@ -173,19 +173,19 @@ static uint32_t next_random(uint64_t *state) {
   return (uint32_t)(*state >> 33);
 }
 
-static size_t random_offset(uint64_t *state) {
-  size_t at = next_random(state) % (strlen(client.text) + 1);
-  while (at > 0 && ((unsigned char)client.text[at] & 0xc0) == 0x80) // begins of characters
-    at--;
+// The next offset that a client can name: neither in a character nor in the end of a line.
+static size_t nameable(size_t at) {
+  const char *t = client.text;
+  while (((unsigned char)t[at] & 0xc0) == 0x80 || (at > 0 && t[at] == '\n' && t[at - 1] == '\r'))
+    at++;
   return at;
 }
 
 static void random_edit(uint64_t *state) {
-  size_t begin = random_offset(state), end = begin + next_random(state) % 6;
   size_t len = strlen(client.text);
-  end = next_random(state) % 2 || end > len ? begin : end;
-  while (end < len && ((unsigned char)client.text[end] & 0xc0) == 0x80)
-    end++;
+  size_t begin = nameable(next_random(state) % (len + 1));
+  size_t end = next_random(state) % 2 ? begin : begin + next_random(state) % 6;
+  end = nameable(end > len ? len : end);
   client_edit(begin, end, pieces[next_random(state) % COUNT_OF(pieces)]);
 }
 
