@@ -14,9 +14,9 @@ enum {
   WIDTH = 720,
   LEFT = 76,
   RIGHT = 24,
-  ROOF_TOP = 56,
-  ROOF_HEIGHT = 300,
-  BARS_TOP = ROOF_TOP + ROOF_HEIGHT + 88,
+  PLOT_TOP = 56,
+  PLOT_HEIGHT = 300,
+  BARS_TOP = PLOT_TOP + PLOT_HEIGHT + 88,
   BAR_STEP = 22,
   UNITS = 8,
   MAP_TOP = BARS_TOP + UNITS * BAR_STEP + 52,
@@ -105,7 +105,7 @@ static double x_of(const struct picture *p, double value) {
 }
 
 static double y_of(const struct picture *p, double value) {
-  return ROOF_TOP + (p->y_high - log10(value)) / (p->y_high - p->y_low) * ROOF_HEIGHT;
+  return PLOT_TOP + (p->y_high - log10(value)) / (p->y_high - p->y_low) * PLOT_HEIGHT;
 }
 
 static void text(struct picture *p, double x, double y, const char *class, const char *words) {
@@ -126,19 +126,19 @@ static void choose_scales(struct picture *p, bool has_kernel) {
 
 static void draw_grid(struct picture *p) {
   strbuf_printf(p->out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" class=\"frame\"/>\n",
-                LEFT, ROOF_TOP, WIDTH - LEFT - RIGHT, ROOF_HEIGHT);
+                LEFT, PLOT_TOP, WIDTH - LEFT - RIGHT, PLOT_HEIGHT);
   for (double e = p->x_low; e <= p->x_high; e++) {
     double x = x_of(p, pow(10, e));
-    strbuf_printf(p->out, "<path d=\"M%.1f %dV%d\" class=\"grid\"/>", x, ROOF_TOP,
-                  ROOF_TOP + ROOF_HEIGHT);
-    text(p, x, ROOF_TOP + ROOF_HEIGHT + 16, "mid", arena_printf(p->r->arena, "%g", pow(10, e)));
+    strbuf_printf(p->out, "<path d=\"M%.1f %dV%d\" class=\"grid\"/>", x, PLOT_TOP,
+                  PLOT_TOP + PLOT_HEIGHT);
+    text(p, x, PLOT_TOP + PLOT_HEIGHT + 16, "mid", arena_printf(p->r->arena, "%g", pow(10, e)));
   }
   for (double e = p->y_low; e <= p->y_high; e++) {
     double y = y_of(p, pow(10, e));
     strbuf_printf(p->out, "<path d=\"M%d %.1fH%d\" class=\"grid\"/>", LEFT, y, WIDTH - RIGHT);
     text(p, LEFT - 6, y + 4, "end", quantity(p, pow(10, e), "op/s"));
   }
-  text(p, (LEFT + WIDTH - RIGHT) / 2.0, ROOF_TOP + ROOF_HEIGHT + 34, "mid",
+  text(p, (LEFT + WIDTH - RIGHT) / 2.0, PLOT_TOP + PLOT_HEIGHT + 34, "mid",
        "operations per byte of memory");
 }
 
@@ -151,15 +151,15 @@ static void draw_slope(struct picture *p, double bytes_per_second, const char *c
                 class);
 }
 
-static void draw_roof(struct picture *p) {
+static void draw_limits(struct picture *p) {
   double cache = per_second(p, p->m->l2_bytes);
   draw_slope(p, cache, "cache");
-  draw_slope(p, p->m->memory_gbs, "roof");
+  draw_slope(p, p->m->memory_gbs, "bound");
   text(p, WIDTH - RIGHT - 6, y_of(p, peak(p)) - 6, "end",
        arena_printf(p->r->arena, "%s: %s",
                     p->r->cost.tensor_cycles > 0 ? "matrix instructions" : "arithmetic",
                     quantity(p, peak(p), "op/s")));
-  text(p, LEFT + 8, ROOF_TOP + 16, "start",
+  text(p, LEFT + 8, PLOT_TOP + 16, "start",
        arena_printf(p->r->arena, "memory: %s, L2 cache (dashed): %s",
                     quantity(p, p->m->memory_gbs, "B/s"), quantity(p, cache, "B/s")));
 }
@@ -169,7 +169,7 @@ static void draw_kernel(struct picture *p) {
   double y = y_of(p, low);
   bool is_right = x > WIDTH - RIGHT - 220;
   strbuf_printf(p->out, "<path d=\"M%.1f %.1fV%d\" class=\"drop\"/>", x, y_of(p, high),
-                ROOF_TOP + ROOF_HEIGHT);
+                PLOT_TOP + PLOT_HEIGHT);
   strbuf_printf(p->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" class=\"cached\"/>", x,
                 y_of(p, high));
   strbuf_printf(p->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" class=\"kernel\"/>\n", x, y);
@@ -235,7 +235,7 @@ static const char style[] =
     "<style>text{fill:#222}.mid{text-anchor:middle}.end{text-anchor:end}.head{font-weight:bold}"
     ".frame{fill:none;stroke:#999}.grid{stroke:#e4e4e4;fill:none}"
     ".cache{stroke:#2866b8;stroke-dasharray:5 4;fill:none}.cached{fill:none;stroke:#c0392b;"
-    "stroke-width:2}.roof{stroke:#2866b8;stroke-width:2.5;fill:none}.drop{stroke:#c0392b;stroke-"
+    "stroke-width:2}.bound{stroke:#2866b8;stroke-width:2.5;fill:none}.drop{stroke:#c0392b;stroke-"
     "dasharray:4 "
     "3;fill:none}.kernel,.limit{fill:#c0392b}.bar{fill:#7fa8d8}"
     ".buffer{fill:#7fa8d8;stroke:#2866b8}.back{fill:#fff}"
@@ -266,7 +266,7 @@ void perf_report_svg(const struct perf_report *r, struct strbuf *out) {
        r->cost.is_exact ? "predicted, all programs alike"
                         : "predicted, loops whose trips are not known run 8 times");
   draw_grid(&p);
-  draw_roof(&p);
+  draw_limits(&p);
   if (has_kernel)
     draw_kernel(&p);
   draw_units(&p);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Pictures of --explain-perf and --explain-fusion, beside their text.
 well_formed() { ! command -v xmllint > /dev/null || xmllint --noout "$1" || exit 1; }
-status 0 tilec "$ADD" --target sm_90a --explain-perf --svg roof.svg
+status 0 tilec "$ADD" --target sm_90a --explain-perf --svg bounds.svg
 has out 'a program reads'
-has roof.svg 'add for sm_90a: limited by memory, else by L2 cache'
-well_formed roof.svg
+has bounds.svg 'add for sm_90a: limited by memory, else by L2 cache'
+well_formed bounds.svg
 cat > product.tile <<'END'
 @jit
 def product(a: ptr[f16] % 16, b: ptr[f16] % 16, c: ptr[f32] % 16, N: constexpr = 64, K: constexpr = 64):
