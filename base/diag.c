@@ -60,6 +60,19 @@ void diag_forget(struct diag_engine *e, unsigned count) {
     e->errors -= vec_pop(&e->records)->severity == DIAG_ERROR;
 }
 
+void diag_keep(struct diag_engine *e, bool (*is_wanted)(enum diag_code code)) {
+  size_t n = 0;
+  for (size_t i = 0; i < e->records.len; i++) {
+    struct diag *d = e->records.at[i];
+    bool is_kept = is_wanted(d->code);
+    if (is_kept)
+      e->records.at[n++] = d;
+    else
+      e->errors -= d->severity == DIAG_ERROR;
+  }
+  e->records.len = n;
+}
+
 static bool has_record(const struct diag_engine *e, const struct diag *like) {
   for (size_t i = 0; i < e->records.len; i++) {
     const struct diag *d = e->records.at[i];

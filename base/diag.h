@@ -56,6 +56,9 @@ void diag_add_all(struct diag_engine *to, const struct diag_engine *from);
 // Drops all records but the first `count`, for a caller that tries something else instead.
 void diag_forget(struct diag_engine *e, unsigned count);
 
+// Drops the records whose code is not wanted.
+void diag_keep(struct diag_engine *e, bool (*is_wanted)(enum diag_code code));
+
 unsigned diag_error_count(const struct diag_engine *e);
 unsigned diag_count(const struct diag_engine *e); // with all severities
 // First error's text without location ("" if none), for callers that need one line.

@@ -5,6 +5,7 @@
 #include "base/debug.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "base/trace.h"
 #include "jit/jit_kernel.h"
 #include "jit/worker/pool.h"
 
@@ -267,6 +268,7 @@ tile_status jit_cost(tile_kernel *k, const tile_arg *args, size_t arg_count,
 
 tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_report *report) {
   double start = clock_ms();
+  const struct trace_slice slice = trace_begin(TRACE_LOAD, k->name);
   struct arena *a = arena_create();
   jmp_buf out_of_memory;
   tile_status s;
@@ -279,6 +281,9 @@ tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_re
   }
   arena_set_oom(spec->arena, NULL);
   arena_destroy(a);
+  trace_end(&slice, &(struct trace_detail){.file = k->source->name,
+                                           .line = source_line_col(k->source, k->at.begin).line,
+                                           .target = spec->config->target->name});
   spec->timing.find_ms = clock_ms() - start;
   debug_log(DEBUG_LAUNCH, "`%s` for %s: %s in %.1f ms", k->name, spec->config->target->name,
             s != TILE_OK             ? "failed"

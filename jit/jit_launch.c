@@ -3,6 +3,7 @@
 // nothing.
 #include "base/clock.h"
 #include "base/debug.h"
+#include "base/trace.h"
 #include "jit/jit_kernel.h"
 
 #include <stdio.h>
@@ -25,6 +26,7 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
   struct module *m = atomic_load_explicit(&spec->module, memory_order_relaxed);
   if (!m) {
     double start = clock_ms();
+    struct trace_slice slice = trace_begin(TRACE_LOAD, k->name);
     enum assembly how = ASSEMBLY_OPTIMIZED;
     if (device_is_cpu(k->device))
       s = load_cpu(k, spec, &m);
@@ -35,7 +37,10 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
       s = k->is_kept_only ? jit_not_kept(k)
                           : module_load(k->device, spec->code.ptr, spec->code.len, &spec->info, &m);
     spec->timing.load_ms = clock_ms() - start;
+    uint32_t line = source_line_col(k->source, k->at.begin).line;
+    trace_end(&slice, &(struct trace_detail){.file = k->source->name, .line = line});
     if (s == TILE_OK) {
+      module_set_source(m, k->source->name, line);
       spec->is_tier1 = how == ASSEMBLY_TIER1;
       spec->tier1 = spec->is_tier1 ? m : NULL;
       atomic_store_explicit(&spec->module, m, memory_order_release);

@@ -113,8 +113,23 @@ bool lang_unit_overrides(const struct lang_unit *u, const char *name);
 // caller can add dependencies.
 struct lang_imports lang_unit_imports(struct arena *a, const struct lang_unit *u);
 
+// The file that `import module` of the unit reads ("utils", ".helpers"), on `a`; NULL: none is
+// found, or it is the language's. The dependencies of `imports` are not used.
+const char *lang_import_path(struct arena *a, const struct lang_unit *u,
+                             const struct lang_imports *imports, const char *module);
+
 // Whether -D accepts this text as a value.
 bool lang_is_constant(struct arena *a, struct str text);
+
+// Told of the values of a kernel and the functions that it calls while it is emitted, for editors.
+// Each expression and each assigned name of the source is reported once, with the first value that
+// it has; none after an error, and none of functions, modules and the standard library.
+struct lang_observer {
+  // `type`: "tile<64xf32>", "i32", "int". `constant`: as Python prints it, or NULL if the value is
+  // not known at compile time. Both live as long as the arena of lang_emit's context.
+  void (*value)(void *user, struct span at, const char *type, const char *constant);
+  void *user;
+};
 
 struct lang_options {
   const char *kernel; // NULL: the only one
@@ -122,9 +137,10 @@ struct lang_options {
   size_t binding_count;
   const char *target; // for compile-time questions of the source
   uint32_t num_warps;
-  bool debug;                   // keep device_assert
-  struct strbuf *static_print;  // where static_print writes; NULL: nowhere
-  struct lang_imports *imports; // NULL: no other files are read
+  bool debug;                           // keep device_assert
+  struct strbuf *static_print;          // where static_print writes; NULL: nowhere
+  struct lang_imports *imports;         // NULL: no other files are read
+  const struct lang_observer *observer; // NULL: none
 };
 
 // Types, shapes, compile-time evaluation, emission of `tile` IR for one kernel. A null module after

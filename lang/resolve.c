@@ -28,6 +28,21 @@ void lang_import_files(struct arena *a, const struct lang_unit *u, struct lang_i
   import_collect(a, u->tree, imports);
 }
 
+const char *lang_import_path(struct arena *a, const struct lang_unit *u,
+                             const struct lang_imports *imports, const char *module) {
+  struct lang_imports own = {.folders = imports->folders,
+                             .folder_count = imports->folder_count,
+                             .is_detached = imports->is_detached};
+  const struct lang_options options = {.imports = &own};
+  struct eval e = {.a = a,
+                   .diag = diag_engine_create(a),
+                   .on = &python_dialect,
+                   .options = &options,
+                   .module = u->tree};
+  const struct file_module *f = import_find(&e, u->tree, module, SPAN_NONE);
+  return f && f->ast ? f->ast->source->name : NULL;
+}
+
 // ---- which definitions there are ----
 
 static bool is_parameter(const struct ast_module *m, const char *name) {

@@ -2,11 +2,14 @@
 // The interface of a parsed file that hides its tree. Does not need MLIR.
 #include "lang/unit.h"
 
+#include "base/trace.h"
 #include "lang/syntax/kernels.h"
 
 struct lang_unit *lang_unit_read(struct arena *a, struct diag_engine *diag,
                                  const struct source *source) {
+  struct trace_slice slice = trace_begin(TRACE_COMPILE, "parse");
   struct ast_module *tree = ast_read(a, diag, source);
+  trace_end(&slice, &(struct trace_detail){.file = source->name, .line = 1});
   if (!tree)
     return NULL;
   struct lang_unit *u = arena_new(a, struct lang_unit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of struct lang_unit, private to lang/.
+// The members of struct lang_unit, private to lang/ and, for the editor, tools/lsp/.
 #ifndef TILE_LANG_UNIT_H
 #define TILE_LANG_UNIT_H
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/trace.h"
 #include "lang/tuning/tuning.h"
 #include "lowering/build_id.h"
 #include "lowering/cost/shared_map.h"
@@ -56,6 +57,7 @@ struct session {
   bool has_loop;
   LLVMContextRef llvm;
   bool (*body)(struct session *s);
+  struct span at; // of the kernel's name, where it is known
   bool ok;
 };
 
@@ -119,7 +121,9 @@ static bool run_passes_once(struct session *s, const struct pass_options *option
                            .ret_fewer_stages = ret_fewer,
                            .scratch = arena_create_nested(s->a)};
   double at = clock_ms();
+  struct trace_slice slice = trace_begin(TRACE_COMPILE, "passes");
   bool ok = passes_run(&p, options, ret_stopped);
+  trace_end(&slice, NULL);
   arena_destroy(p.scratch);
   lap(&at, &s->ret->timing.passes_ms);
   return ok;
@@ -223,16 +227,20 @@ static bool lower(struct session *s) {
   struct compile_timing *t = &s->ret->timing;
   double at = clock_ms();
   s->llvm = LLVMContextCreate();
+  struct trace_slice emission = trace_begin(TRACE_COMPILE, "emission");
   LLVMModuleRef module = emit_llvm(s->c, s->module, r->target, s->num_warps, s->num_stages,
                                    r->check, s->llvm, &s->ret->info);
+  trace_end(&emission, NULL);
   lap(&at, &t->emit_ms);
   if (!module)
     return false;
   bool ok = true;
+  struct trace_slice generation = trace_begin(TRACE_COMPILE, "codegen");
   if (r->emit == EMIT_LLVM)
     s->ret->output = llvm_text(module, s->a);
   else
     ok = codegen(module, r->target, s->a, s->diag, &s->ret->output);
+  trace_end(&generation, NULL);
   if (ok && r->emit == EMIT_PTX)
     name_buffers(s);
   LLVMDisposeModule(module);
@@ -320,6 +328,7 @@ static bool compile_source(struct session *s) {
     take_text(s, &text);
     return no_errors(s);
   }
+  s->at = r->kernel ? lang_kernel_span(unit, r->kernel) : SPAN_NONE;
   struct lang_imports imports = lang_unit_imports(s->a, unit);
   if (!r->is_complete && !(fill_defaults(s, unit) && check_options(s)))
     return false;
@@ -335,7 +344,9 @@ static bool compile_source(struct session *s) {
                                  .debug = r->debug,
                                  .static_print = r->static_print,
                                  .imports = &imports};
+  struct trace_slice slice = trace_begin(TRACE_COMPILE, "front end");
   s->module = lang_emit(s->c, unit, &options);
+  trace_end(&slice, NULL);
   s->ret->dependencies = imports.dependencies.at;
   s->ret->dependency_count = imports.dependencies.len;
   lap(&at, &t->frontend_ms);
@@ -437,8 +448,14 @@ static bool compile_with(struct arena *a, struct diag_engine *diag,
   if (!s)
     return out_of_memory(diag);
   *s = (struct session){.a = a, .diag = diag, .request = request, .ret = ret, .body = body};
+  struct trace_slice slice =
+      trace_begin(TRACE_COMPILE, request->kernel ? request->kernel : request->source->name);
   bool done = arena_guard(a, run_session, s);
   close_session(s);
+  trace_end(&slice, &(struct trace_detail){
+                        .file = request->source->name,
+                        .line = s->at.source ? source_line_col(s->at.source, s->at.begin).line : 1,
+                        .target = request->target->name});
   return done ? s->ok && diag_error_count(diag) == 0 : out_of_memory(diag);
 }
 

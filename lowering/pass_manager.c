@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/file.h"
+#include "base/trace.h"
 #include "lowering/analysis/ring_protocol.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/pass.h"
@@ -221,7 +222,9 @@ static bool run_one(struct run *r, size_t index, enum pass_id id, double *ret_ms
   double start = clock_ms();
   enum pass_result result;
   struct arena_mark mark = arena_mark(r->p->scratch);
+  struct trace_slice slice = trace_begin(TRACE_PASS, pass->flag);
   bool ok = run_checked(r, pass, &result);
+  trace_end(&slice, NULL);
   arena_release(r->p->scratch, mark);
   *ret_ms = clock_ms() - start;
   if (!ok)

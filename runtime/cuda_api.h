@@ -71,6 +71,7 @@
     (void *map, int type, unsigned rank, void *address, const uint64_t *sizes,                     \
      const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,                \
      int interleave, int swizzle, int promotion, int fill))                                        \
+  X(is_capturing, cuStreamIsCapturing, (void *stream, int *status))                                \
   X(launch_ex, cuLaunchKernelEx,                                                                   \
     (const struct cuda_launch_config *config, void *function, void **params, void **extra))
 

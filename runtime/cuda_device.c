@@ -329,6 +329,13 @@ static tile_status cuda_event_elapsed(tile_device *d, void *start, void *stop, f
   return TILE_OK;
 }
 
+// The default stream cannot even be asked while others are captured: an error.
+static bool cuda_is_capturing(tile_device *d, void *stream) {
+  struct cuda_device *c = cuda_of(d);
+  int status = 0;
+  return c->api.is_capturing && (c->api.is_capturing(stream, &status) != 0 || status != 0);
+}
+
 static const struct device_ops cuda_ops = {
     .close = cuda_close,
     .properties = cuda_properties,
@@ -351,6 +358,7 @@ static const struct device_ops cuda_ops = {
     .module_unload = cuda_module_unload,
     .launch = cuda_launch,
     .resources = cuda_resources,
+    .is_capturing = cuda_is_capturing,
     .record_begin = cuda_record_begin,
     .record_end = cuda_record_end,
     .replay = cuda_replay,

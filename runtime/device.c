@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public calls on devices, memory, streams and events: they check arguments and forward to the
 // device's table.
-#include "runtime/device.h"
-
 #include "base/memory.h"
+#include "runtime/trace_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +82,7 @@ void tile_device_close(tile_device *device) {
   void *kept = device_kept(device);
   if (kept && device->kept_close)
     device->kept_close(kept);
+  device_marks_flush(device);
   device->ops->close(device);
 }
 
@@ -303,6 +303,25 @@ tile_status tile_event_elapsed(tile_event *start, tile_event *stop, float *ret_m
 
 // ---- copies ----
 
+// A copy or fill as a slice of a trace, and of a GPU's stream where it is asynchronous.
+struct transfer {
+  struct trace_slice slice;
+  struct device_mark mark;
+};
+
+static struct transfer transfer_begin(tile_device *d, tile_stream *stream, const char *name) {
+  struct transfer t = {.slice = trace_begin(TRACE_COPY, name)};
+  if (t.slice.begin)
+    t.mark = device_mark_begin(d, stream ? stream->handle : NULL, stream && stream->is_recording);
+  return t;
+}
+
+static void transfer_end(struct transfer *t, tile_device *d, tile_stream *stream, size_t size) {
+  const struct trace_detail detail = {.bytes = size};
+  device_mark_end(d, stream ? stream->handle : NULL, t->mark, TRACE_COPY, t->slice.name, &detail);
+  trace_end(&t->slice, &detail);
+}
+
 static tile_status copy(const char *call, enum copy_kind kind, tile_device *device,
                         tile_stream *stream, void *to, const void *from, size_t size) {
   void *handle = NULL;
@@ -315,7 +334,13 @@ static tile_status copy(const char *call, enum copy_kind kind, tile_device *devi
     return status_set(TILE_INVALID_ARGUMENT, "%s: the stream is recording", call);
   if (stream && stream->recording)
     return record_copy(stream->recording, to, from, size);
-  return device->ops->copy(device, kind, handle, to, from, size);
+  static const char *const names[] = {[COPY_TO_DEVICE] = "copy to device",
+                                      [COPY_TO_HOST] = "copy to host",
+                                      [COPY_ON_DEVICE] = "copy on device"};
+  struct transfer t = transfer_begin(device, stream, names[kind]);
+  s = device->ops->copy(device, kind, handle, to, from, size);
+  transfer_end(&t, device, stream, size);
+  return s;
 }
 
 tile_status tile_copy_to_device(tile_device *device, tile_stream *stream, void *to,
@@ -342,5 +367,8 @@ tile_status tile_memset(tile_device *device, tile_stream *stream, void *to, int 
     return null_argument("tile_memset", "to");
   if (stream && stream->recording)
     return record_fill(stream->recording, to, byte, size);
-  return device->ops->fill(device, handle, to, byte, size);
+  struct transfer t = transfer_begin(device, stream, "fill");
+  s = device->ops->fill(device, handle, to, byte, size);
+  transfer_end(&t, device, stream, size);
+  return s;
 }

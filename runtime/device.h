@@ -48,6 +48,8 @@ struct device_ops {
   size_t (*violations)(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
   void (*set_print)(tile_device *d, void (*print)(void *user, const char *text), void *user);
   // Recording by the driver; NULL where runtime/replay.c keeps a list of records.
+  // Whether some library captures the stream, or one that it waits for; NULL: never.
+  bool (*is_capturing)(tile_device *d, void *stream);
   tile_status (*record_begin)(tile_device *d, void *stream);
   tile_status (*record_end)(tile_device *d, void *stream, void **ret);
   tile_status (*replay)(tile_device *d, void *recorded, void *stream);
@@ -97,6 +99,8 @@ struct module {
   cpu_kernel_fn cpu_fn;    // cpu
   void (*release)(void *user);
   void *release_user;
+  const char *file; // of the source, for traces; NULL: not known
+  uint32_t line;
 };
 
 tile_status cuda_device_open(int ordinal, tile_device **ret);

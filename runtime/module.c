@@ -2,7 +2,7 @@
 // Loaded kernels and their launches, for any kind of device.
 #include "base/debug.h"
 #include "base/memory.h"
-#include "runtime/device.h"
+#include "runtime/trace_device.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -75,6 +75,30 @@ void module_destroy(struct module *m) {
   free(m);
 }
 
+void module_set_source(struct module *m, const char *file, uint32_t line) {
+  m->file = file;
+  m->line = line;
+}
+
+// On a GPU the call is one slice, and the kernel another one.
+static tile_status launch_traced(struct module *m, tile_stream *stream, tile_grid grid,
+                                 void *const *values, unsigned flags) {
+  tile_device *d = m->device;
+  void *handle = stream ? stream->handle : NULL;
+  bool is_asynchronous = !d->is_cpu && !d->is_simulated;
+  const struct trace_detail detail = {.file = m->file,
+                                      .line = m->line,
+                                      .grid = {grid.x, grid.y, grid.z},
+                                      .target = m->info->target};
+  struct trace_slice slice =
+      trace_begin(is_asynchronous ? TRACE_LAUNCH : TRACE_KERNEL, m->info->name);
+  struct device_mark mark = device_mark_begin(d, handle, stream && stream->is_recording);
+  tile_status s = d->ops->launch(m, handle, grid, values, flags);
+  device_mark_end(d, handle, mark, TRACE_KERNEL, m->info->name, &detail);
+  trace_end(&slice, &detail);
+  return s;
+}
+
 tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
                           void *const *values, unsigned flags) {
   assert(!(flags & LAUNCH_CHECKED) || device_checks(m->device));
@@ -89,6 +113,8 @@ tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
               grid.y, grid.z, kernel_info_threads(m->info) / 32, m->info->shared_bytes);
   if (stream && stream->recording)
     return record_launch(stream->recording, m, grid, values, flags);
+  if (trace_on())
+    return launch_traced(m, stream, grid, values, flags);
   return m->device->ops->launch(m, stream ? stream->handle : NULL, grid, values, flags);
 }
 

@@ -3,7 +3,7 @@
 // other devices. A program of fifty small kernels costs the CPU one launch.
 #include "base/dtype.h"
 #include "base/memory.h"
-#include "runtime/device.h"
+#include "runtime/trace_device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,9 +92,21 @@ tile_status record_copy(struct recording *r, void *to, const void *from, size_t 
 
 // ---- replaying ----
 
+// Of devices whose work is done when the call returns.
+static tile_status run_launch(tile_device *d, const struct record *r, void *stream) {
+  const struct module *m = r->module;
+  struct trace_slice slice = trace_begin(TRACE_KERNEL, m->info->name);
+  tile_status s = d->ops->launch(r->module, stream, r->grid, r->pointers, r->flags);
+  trace_end(&slice, &(struct trace_detail){.file = m->file,
+                                           .line = m->line,
+                                           .grid = {r->grid.x, r->grid.y, r->grid.z},
+                                           .target = m->info->target});
+  return s;
+}
+
 static tile_status run_record(tile_device *d, const struct record *r, void *stream) {
   switch (r->kind) {
-  case RECORD_LAUNCH: return d->ops->launch(r->module, stream, r->grid, r->pointers, r->flags);
+  case RECORD_LAUNCH: return run_launch(d, r, stream);
   case RECORD_FILL: return d->ops->fill(d, stream, r->to, r->byte, r->size);
   case RECORD_COPY: return d->ops->copy(d, COPY_ON_DEVICE, stream, r->to, r->from, r->size);
   }
@@ -156,18 +168,30 @@ tile_status tile_replay_end(tile_device *device, tile_stream *stream, tile_repla
   return TILE_OK;
 }
 
+static tile_status run(tile_replay *replay, tile_stream *stream) {
+  tile_device *d = replay->device;
+  void *handle = stream ? stream->handle : NULL;
+  if (!replay->recording) {
+    struct device_mark mark = device_mark_begin(d, handle, stream && stream->is_recording);
+    tile_status s = d->ops->replay(d, replay->recorded, handle);
+    device_mark_end(d, handle, mark, TRACE_GRAPH, "replay", &(struct trace_detail){0});
+    return s;
+  }
+  tile_status s = TILE_OK;
+  for (size_t i = 0; s == TILE_OK && i < replay->recording->count; i++)
+    s = run_record(d, &replay->recording->at[i], handle);
+  return s;
+}
+
 tile_status tile_replay_run(tile_replay *replay, tile_stream *stream) {
   if (!replay)
     return status_set(TILE_INVALID_ARGUMENT, "tile_replay_run: the replay is NULL");
   if (stream && stream->device != replay->device)
     return status_set(TILE_INVALID_ARGUMENT,
                       "tile_replay_run: the stream belongs to another device");
-  void *handle = stream ? stream->handle : NULL;
-  if (!replay->recording)
-    return replay->device->ops->replay(replay->device, replay->recorded, handle);
-  tile_status s = TILE_OK;
-  for (size_t i = 0; s == TILE_OK && i < replay->recording->count; i++)
-    s = run_record(replay->device, &replay->recording->at[i], handle);
+  struct trace_slice slice = trace_begin(TRACE_GRAPH, "replay");
+  tile_status s = run(replay, stream);
+  trace_end(&slice, NULL);
   return s;
 }
 

@@ -34,6 +34,8 @@ bool module_may_be_apart(const char *ptx);
 tile_status module_from_cpu(tile_device *device, cpu_kernel_fn fn, const struct kernel_info *info,
                             void (*release)(void *user), void *user, struct module **ret);
 void module_destroy(struct module *m);
+// Where the kernel's source is, for traces; `file` outlives the module.
+void module_set_source(struct module *m, const char *file, uint32_t line);
 
 enum launch_flags {
   LAUNCH_CHECKED = 1,  // detect wrong accesses; only on devices with device_checks

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // --graph FILE --explain-fusion: prints the regions of a graph, each of which becomes a kernel;
 // remarks say why neighbours are separate.
+#include "tools/explain_fusion.h"
+
+#include "base/file.h"
 #include "base/json.h"
-#include "graph/fuse/region.h"
 #include "graph/passes/passes.h"
 #include "tools/tool.h"
 
@@ -78,6 +80,13 @@ int explain_fusion(struct tool *t, struct graph *g) {
   if (!r)
     return tool_error_status(t);
   struct strbuf out = {.arena = t->arena};
+  if (t->o.svg) {
+    fusion_svg(r, &out);
+    int error = file_write(t->o.svg, strbuf_cstr(&out), out.len);
+    if (error)
+      return tool_cannot_write(t, SPAN_NONE, t->o.svg, error);
+    strbuf_clear(&out);
+  }
   if (t->o.json)
     write_json(r, &out);
   else

@@ -3,6 +3,7 @@
 // ptxas if it is there, and the resulting occupancy.
 #include "tools/explain_perf.h"
 
+#include "base/file.h"
 #include "tools/explain_perf_report.h"
 #include "tools/layout_of_kernel.h"
 
@@ -43,7 +44,9 @@ static MlirType type_of_use(MlirOperation op) {
 
 static void read_module(void *user, struct ir_context *c, MlirModule module) {
   struct perf_report *r = user;
+  static const uint32_t one[3] = {1, 1, 1};
   r->p = performance_of(c, module, r->target, r->num_warps, r->arena);
+  r->cost = kernel_cost_of(c, module, r->target, r->num_warps, NULL, 0, one);
   for (size_t i = 0; i < r->p.accesses.len; i++) {
     MlirOperation op = r->p.accesses.at[i].op;
     MlirType type = op_is(c, op, OP_TILE_LOAD)   ? mlirValueGetType(mlirOperationGetResult(op, 0))
@@ -101,6 +104,13 @@ int explain_perf(struct tool *t, struct compile_request *request) {
     return tool_error_status(t);
   r.has_ptxas = ptxas != NULL;
   struct strbuf out = {.arena = t->arena};
+  if (t->o.svg) {
+    perf_report_svg(&r, &out);
+    int error = file_write(t->o.svg, strbuf_cstr(&out), out.len);
+    if (error)
+      return tool_cannot_write(t, SPAN_NONE, t->o.svg, error);
+    strbuf_clear(&out);
+  }
   if (t->o.json)
     perf_report_json(&r, &out);
   else

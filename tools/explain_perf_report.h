@@ -3,6 +3,7 @@
 #ifndef TILE_TOOLS_EXPLAIN_PERF_REPORT_H
 #define TILE_TOOLS_EXPLAIN_PERF_REPORT_H
 
+#include "lowering/cost/kernel_cost.h"
 #include "lowering/cost/occupancy.h"
 #include "lowering/cost/performance.h"
 #include "tools/ptxas.h"
@@ -21,6 +22,7 @@ struct perf_report {
   const struct kernel_info *info;
   uint32_t num_warps;
   struct performance p;
+  struct kernel_cost cost; // of one program, with no argument known
   where_list accesses, products, conversions, reductions, shared;
   struct where widest, persistent; // persistent.location NULL: no loop over tiles
   unsigned elements;               // per thread, of the widest tile
@@ -29,6 +31,7 @@ struct perf_report {
 };
 
 void perf_report_text(const struct perf_report *r, struct strbuf *out);
+void perf_report_svg(const struct perf_report *r, struct strbuf *out);
 void perf_report_json(const struct perf_report *r, struct strbuf *out);
 
 // Warps of a CTA, with those that only copy.

@@ -143,7 +143,7 @@ static int by_location(const void *a, const void *b) {
   return v->order < w->order ? -1 : v->order > w->order;
 }
 
-static void survey_module(void *user, struct ir_context *c, MlirModule module) {
+void layout_survey_module(void *user, struct ir_context *c, MlirModule module) {
   struct layout_survey *s = user;
   s->c = c;
   s->axis = axis_analyse(c, mlirModuleGetOperation(module), s->arena);
@@ -166,7 +166,7 @@ static bool compile(struct tool *t, struct layout_survey *s) {
                               .passes = t->o.passes,
                               .folders = t->o.folders.at,
                               .folder_count = t->o.folders.len,
-                              .inspect = survey_module,
+                              .inspect = layout_survey_module,
                               .inspect_user = s};
   struct compile_result result = {0};
   s->target = r.target;

@@ -38,6 +38,9 @@ struct layout_survey {
   VEC(struct layout_value *) values;
 };
 
+// The `inspect` of a compile_request: fills `values` of the survey, whose arena, source and target
+// are set.
+void layout_survey_module(void *survey, struct ir_context *c, MlirModule module);
 // A table, drawings or JSON of the values, as the options say. The exit status.
 int layout_values_write(struct tool *t, struct layout_survey *s, const struct layout_spec *spec,
                         bool picture);

@@ -67,6 +67,7 @@ static bool apply_text(struct tool *t, const struct given *g) {
   case OPTION_PTXAS: o->ptxas = text, o->ptxas_at = g->where; break;
   case OPTION_NAME: o->name = text, o->name_at = g->where; break;
   case OPTION_OUTPUT: o->output = text; break;
+  case OPTION_TRACE: o->trace = text; break;
   default: o->passes.dump_dir = text; break; // OPTION_DUMP_DIR
   }
   return true;
@@ -147,6 +148,7 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_PTXAS] = apply_text,
     [OPTION_NAME] = apply_text,
     [OPTION_OUTPUT] = apply_text,
+    [OPTION_TRACE] = apply_text,
     [OPTION_DUMP_DIR] = apply_text,
     [OPTION_GRAPH] = apply_word,
     [OPTION_SPACE] = apply_word,

@@ -118,7 +118,8 @@ void options_help(struct strbuf *out) {
            "best block sizes\n"
            "  tilec --graph model.py --emit=graph                read a tensor graph of PyTorch\n"
            "  tilec --layout 'mma_v2 16x8'                       draw a layout\n"
-           "  tilec --explain E0201                              explain a diagnostic\n");
+           "  tilec --explain E0201                              explain a diagnostic\n"
+           "  tilec lsp                                          serve an editor\n");
   static const struct {
     const char *group, *title;
   } groups[] = {{"mode", "Modes (without one: compile)"},

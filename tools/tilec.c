@@ -3,6 +3,8 @@
 // errors into an exit status.
 #include "autotune/worker/worker.h"
 #include "base/debug.h"
+#include "base/trace.h"
+#include "tools/lsp/lsp.h"
 #include "tools/reproducer.h"
 
 #include <signal.h>
@@ -52,9 +54,24 @@ static int run_mode(struct tool *t) {
   return status;
 }
 
+// The mode, with --trace in a trace.
+static int run_traced(struct tool *t) {
+  int error = t->o.trace ? trace_start(t->o.trace) : 0;
+  if (error)
+    return tool_cannot_write(t, SPAN_NONE, t->o.trace, error);
+  int status = run_mode(t);
+  error = t->o.trace ? trace_stop() : 0;
+  if (!error)
+    return status;
+  int failed = tool_cannot_write(t, SPAN_NONE, t->o.trace, error);
+  return status ? status : failed;
+}
+
 int tilec_main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "--tune-worker") == 0) // this process is a worker of the tuner
     return tune_worker_main(argc, argv);
+  if (argc > 1 && strcmp(argv[1], "lsp") == 0)
+    return lsp_serve(STDIN_FILENO, STDOUT_FILENO);
   signal(SIGXFSZ, SIG_IGN); // exceeding `ulimit -f` is then a failed write, with a message
   const char *debug = getenv("TILE_DEBUG");
   if (debug && strcmp(debug, "help") == 0) {
@@ -83,7 +100,7 @@ int tilec_main(int argc, char **argv) {
       diag_help(
           diag_warning(t.diag, SPAN_NONE, E0702, "TILE_DEBUG has no word `%.*s`", STR_ARG(word)),
           "`TILE_DEBUG=help` lists the words");
-    status = run_mode(&t);
+    status = run_traced(&t);
   }
   print_messages(&t);
   const char *folder = status == EXIT_INTERNAL ? reproducer_write() : NULL;

@@ -104,7 +104,7 @@ struct options {
   enum tune_effort effort;
   uint32_t candidates; // 0: by effort
   uint64_t seed;
-  const char *tune_file, *svg, *t4; // NULL: not given
+  const char *tune_file, *svg, *t4, *trace; // NULL: not given
   double flops;
   struct pass_options passes;
   bool explain_perf, explain_fusion, json, diagnostics_json;

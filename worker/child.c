@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ int worker_started(int argc, char **argv, const char *option) {
 }
 
 void worker_begin(void (*on_fault)(void)) {
+  unsetenv("TILE_TRACE"); // the file is the parent's
   static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
   const struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);

@@ -3,6 +3,7 @@
 // dot per measured configuration; the winner is filled, the default ringed, configurations that
 // spill and so cannot win are yellow, failures are crosses at the top. Each dot has a tooltip.
 #include "autotune/report/report_internal.h"
+#include "base/xml.h"
 
 #include <math.h>
 
@@ -21,17 +22,7 @@ struct scale {
   double low, high; // logarithms
 };
 
-static void escape(const char *text, struct strbuf *out) {
-  for (; *text; text++)
-    switch (*text) {
-    case '<': strbuf_puts(out, "&lt;"); break;
-    case '>': strbuf_puts(out, "&gt;"); break;
-    case '&': strbuf_puts(out, "&amp;"); break;
-    case '"': strbuf_puts(out, "&quot;"); break;
-    default: // XML cannot represent other control characters
-      strbuf_putc(out, (unsigned char)*text < 32 && *text != '\n' && *text != '\t' ? ' ' : *text);
-    }
-}
+static void escape(const char *text, struct strbuf *out) { xml_text(out, str_from(text)); }
 
 static struct scale times(const struct tune_result *r) {
   struct scale s = {(double)INFINITY, -(double)INFINITY};

@@ -5,6 +5,7 @@
 #include "graph/run/run.h"
 
 #include "base/memory.h"
+#include "base/trace.h"
 #include "graph/reference/interpret.h"
 #include "graph/run/run_internal.h"
 #include "graph/run/tensor_views.h"
@@ -268,7 +269,10 @@ static tile_status run_launches(struct loaded_program *l, tile_stream *stream, u
 }
 
 static tile_status run_ready(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
+  struct trace_slice slice =
+      trace_begin(TRACE_GRAPH, l->p->graph->name ? l->p->graph->name : "graph");
   tile_status s = run_launches(l, stream, seed);
+  trace_end(&slice, NULL);
   if (s != TILE_OK) {
     tile_stream_synchronize(l->device, stream); // before the counters are cleared
     l->has_zeros = false;

@@ -76,9 +76,17 @@ static void report_carried(struct eval *e, const struct carried *c) {
                  "cast at its end by `.to(...)`");
 }
 
-// Collects the value of each carried variable at the end of the body. `args`: to detect unused
-// leaves.
-static void loop_end(struct eval *e, struct loop *l, const struct leaves *pass) {
+static bool has_leaf(const struct leaves *l, size_t begin, size_t end, MlirValue v) {
+  for (size_t k = begin; k < end; k++)
+    if (mlirValueEqual(l->at[k], v))
+      return true;
+  return false;
+}
+
+// Collects the value of each carried variable at the end of the body. Of a while: the body's
+// arguments and the condition, whose operation is not built yet, to detect unused leaves.
+static void loop_end(struct eval *e, struct loop *l, const struct leaves *pass,
+                     const MlirValue *cond) {
   for (size_t i = 0; i < l->len; i++) {
     struct carried *c = &l->at[i];
     size_t mark = l->yields.len;
@@ -90,7 +98,8 @@ static void loop_end(struct eval *e, struct loop *l, const struct leaves *pass) 
       l->yields.len = mark;
       c->dropped = true;
       bool never_read = all_unused(l->args.at, c->begin, c->end) && c->end > c->begin &&
-                        (!pass || all_unused(pass->at, c->pass_begin, c->pass_end));
+                        (!pass || all_unused(pass->at, c->pass_begin, c->pass_end)) &&
+                        (!cond || !has_leaf(&l->args, c->begin, c->end, *cond));
       if (v->value.kind == VALUE_ABSENT) {
         if (!never_read) {
           scope_read(e, v, v->sites[0]); // reports why it has no value
@@ -185,7 +194,7 @@ MlirOperation ssa_for_loop(struct eval *e, const struct ssa_for *f,
   ssa_enter(e, block);
   f->body(e, value_rt(mlirBlockGetArgument(block, 0), f->lower.type), f->user);
   e->b.loc = outer.loc;
-  loop_end(e, &l, NULL);
+  loop_end(e, &l, NULL, NULL);
 
   size_t n = l.inits.len;
   const bool *keep = drop_unchanged(e, &l, block);
@@ -269,9 +278,9 @@ static void while_enter_body(struct eval *e, struct while_state *s,
   ssa_enter(e, s->after);
 }
 
-// Drops unchanged leaves from both blocks. keep[k]: of the carried variables; fresh ones are all
-// kept.
-static void while_prune(struct while_state *s, bool *keep) {
+// Drops unchanged leaves from both blocks, and from the condition where it is one. keep[k]: of the
+// carried variables; fresh ones are all kept.
+static void while_prune(struct while_state *s, bool *keep, MlirValue *cond) {
   size_t n = s->l.inits.len;
   assert(s->l.yields.len == n && s->l.args.len == n && s->pass.len >= n);
   for (size_t i = 0; i < s->l.len; i++)
@@ -286,6 +295,8 @@ static void while_prune(struct while_state *s, bool *keep) {
     MlirValue init = s->l.inits.at[k];
     substitute(&s->pass, s->l.args.at[k], init);
     substitute(&s->l.yields, s->args.at[k], init);
+    if (mlirValueEqual(*cond, s->l.args.at[k]))
+      *cond = init;
     value_replace(s->l.args.at[k], init);
     value_replace(s->args.at[k], init);
     mlirBlockEraseArgument(s->before, (unsigned)k);
@@ -309,12 +320,12 @@ void ssa_while_loop(struct eval *e, const struct ssa_while *w,
   while_enter_body(e, &s, changed);
   w->body(e, w->user);
   e->b.loc = outer.loc;
-  loop_end(e, &s.l, &s.args);
+  loop_end(e, &s.l, &s.args, &cond.rt);
 
   size_t n = s.l.inits.len;
   bool *keep = arena_array(e->a, bool, s.pass.len ? s.pass.len : 1);
   struct leaves after = {0};
-  while_prune(&s, keep);
+  while_prune(&s, keep, &cond.rt);
   for (size_t k = 0; k < s.pass.len; k++)
     vec_push(e->a, &after, k < n ? s.l.inits.at[k] : s.pass.at[k]);
   keep_only(&s.l.yields, keep);

@@ -111,6 +111,7 @@ struct eval {
   struct map bare;          // the same for Python's own functions
   struct map reported;      // locations that already have an error, which is not repeated
   struct map remarked;      // locations that have a remark
+  struct map observed;      // what the observer was told of
   struct map assigned;      // statement -> struct name_list *
   struct map functions;     // ast_function -> struct function *
   struct map records;       // ast_class -> struct record *
@@ -223,6 +224,8 @@ struct diag *eval_error(struct eval *e, struct span at, enum diag_code code, con
     PRINTF(4, 5);
 struct diag *eval_warning(struct eval *e, struct span at, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
+// Tells the observer, if there is one; `key` distinguishes what has the value (observe.c).
+void eval_observe(struct eval *e, const void *key, struct span at, struct value v);
 // If the operand is a name whose value is None: how to guard its use.
 void eval_help_none(struct eval *e, struct diag *d, struct operand x);
 // A remark with a topic, once per location.

@@ -224,5 +224,6 @@ struct value eval_expr(struct eval *e, const struct expr *x) {
     return VALUE_ERROR;
   struct value v = eval_kind(e, x);
   eval_leave(e);
+  eval_observe(e, x, x->span, v);
   return e->on->finish(e, x, v);
 }

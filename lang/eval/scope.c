@@ -28,6 +28,8 @@ void scope_assign(struct eval *e, const char *name, struct span at, struct value
   var->value = e->on->hold ? e->on->hold(e, v) : v;
   var->span = at;
   var->is_constexpr = false;
+  if (at.source)
+    eval_observe(e, at.source->text.ptr + at.begin, at, var->value);
 }
 
 struct variable_list scope_collect(struct eval *e, const struct name_list *names) {

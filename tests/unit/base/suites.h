@@ -11,7 +11,7 @@
   X(map)                                                                                           \
   X(source)                                                                                        \
   X(diag) X(json) X(sha256) X(file) X(dtype) X(kernel_info) X(thread_pool) X(utf8) X(debug) X(mma)  \
-  X(ptxas_log) X(launch_expr)
+  X(ptxas_log) X(launch_expr) X(trace)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

@@ -18,6 +18,7 @@
   X(records)                                                                                       \
   X(blocks)                                                                                        \
   X(compat)                                                                                        \
+  X(library)                                                                                       \
   X(tuning)
 
 #define X(name) TCase *name##_tests(void);

@@ -30,6 +30,30 @@ START_TEST(only_what_changes_is_carried) {
 }
 END_TEST
 
+// A condition that is a variable which the loop does not change, or changes to another type.
+START_TEST(conditions_may_be_variables) {
+  CHECK_IR("def k(x: ptr[i32], n: i32):\n"
+           "  go = n > 3\n"
+           "  while go:\n"
+           "    store(x, 1)\n"
+           "    go = go\n",
+           "scf.while", "scf.condition", "tile.store");
+  struct emitted r = emit_good("def k(x: ptr[i32], n: i32):\n"
+                               "  go = n > 3\n"
+                               "  while go:\n"
+                               "    store(x, 1)\n"
+                               "    go = load(x) > 0\n");
+  ck_assert_ptr_nonnull(strstr(strbuf_cstr(&r.ir), "scf.while"));
+  emitted_free(&r);
+  check_error("def k(x: ptr[i32], n: i32):\n"
+              "  go = n > 3\n"
+              "  while go:\n"
+              "    store(x, 1)\n"
+              "    go = arange(0, 4) > 3\n",
+              "E0213");
+}
+END_TEST
+
 START_TEST(temporaries_may_change_type) {
   // `t` has another type in each loop and in each branch, and is never read across.
   struct emitted r = emit_good("def k(x: ptr[f32], n: i32):\n"
@@ -225,6 +249,7 @@ END_TEST
 TCase *control_tests(void) {
   TCase *t = tcase_create("control");
   tcase_add_test(t, only_what_changes_is_carried);
+  tcase_add_test(t, conditions_may_be_variables);
   tcase_add_test(t, temporaries_may_change_type);
   tcase_add_test(t, tuples_are_carried);
   tcase_add_test(t, walruses_are_merged);

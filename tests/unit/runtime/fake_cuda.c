@@ -275,6 +275,13 @@ int cuStreamBeginCapture_v2(void *stream, int mode) {
   return stream ? 0 : 1;
 }
 
+int cuStreamIsCapturing(void *stream, int *status) {
+  ENTRY(is_capturing);
+  (void)stream;
+  *status = fake->is_captured;
+  return 0;
+}
+
 int cuThreadExchangeStreamCaptureMode(int *mode) {
   ENTRY_IN_CONTEXT(capture_mode);
   int before = fake->capture_mode;

@@ -48,6 +48,7 @@ struct fake_cuda {
   int capture_mode;                 // last argument of cuThreadExchangeStreamCaptureMode
   struct fake_map map;              // the last one
   atomic_bool holds_best;           // assembling at the highest level blocks meanwhile
+  int is_captured;                  // status of cuStreamIsCapturing
   int driver_version;               // 13000
   // While parameters are recorded: launches ('k', 'p' with programmatic stream serialization, '?'
   // with other attributes), fills ('m') and copies on the device ('c') in order.

@@ -16,6 +16,7 @@ int main(void) {
   srunner_add_suite(r, suite_launch_clusters());
   srunner_add_suite(r, suite_launch_pdl());
   srunner_add_suite(r, suite_replay());
+  srunner_add_suite(r, suite_trace_device());
   srunner_add_suite(r, suite_weights());
   srunner_add_suite(r, suite_cpu_cta());
   srunner_add_suite(r, suite_cpu_check());

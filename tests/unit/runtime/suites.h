@@ -13,6 +13,7 @@ Suite *suite_launch_maps(void);
 Suite *suite_launch_clusters(void);
 Suite *suite_launch_pdl(void);
 Suite *suite_replay(void);
+Suite *suite_trace_device(void);
 Suite *suite_weights(void);
 Suite *suite_cpu_cta(void);
 Suite *suite_cpu_check(void);

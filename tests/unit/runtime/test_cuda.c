@@ -185,7 +185,7 @@ START_TEST(everything_works_and_is_given_back) {
   ck_assert_int_eq(fake->live_links, 0);
   static const enum cuda_call rare[] = {CUDA_CALL_error_name, CUDA_CALL_error_text,
                                         CUDA_CALL_function_set, CUDA_CALL_tensor_map_encode,
-                                        CUDA_CALL_launch_ex};
+                                        CUDA_CALL_launch_ex, CUDA_CALL_is_capturing};
   for (int call = 0; call < CUDA_CALL_COUNT; call++) {
     bool is_rare = false;
     for (size_t i = 0; i < COUNT_OF(rare); i++)

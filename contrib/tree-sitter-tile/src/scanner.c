@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indentation and strings: the scanner of tree-sitter-python, under this grammar's name.
+#define tree_sitter_python_external_scanner_create tree_sitter_tile_external_scanner_create
+#define tree_sitter_python_external_scanner_destroy tree_sitter_tile_external_scanner_destroy
+#define tree_sitter_python_external_scanner_scan tree_sitter_tile_external_scanner_scan
+#define tree_sitter_python_external_scanner_serialize tree_sitter_tile_external_scanner_serialize
+#define tree_sitter_python_external_scanner_deserialize tree_sitter_tile_external_scanner_deserialize
+#include "../node_modules/tree-sitter-python/src/scanner.c"

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types and values for parameters of which the source says nothing, as of most kernels written for
+// Python: pointers are those that addresses are computed from, and compile-time parameters get a
+// value that suits their use. Heuristics: an editor shows what was assumed.
+#ifndef TILE_TOOLS_LSP_ASSUME_H
+#define TILE_TOOLS_LSP_ASSUME_H
+
+#include "lang/frontend.h"
+#include "lang/syntax/ast.h"
+
+enum parameter_use { USE_SCALAR, USE_POINTER, USE_DESCRIPTOR };
+struct parameter_uses {
+  enum parameter_use *use;
+  unsigned *rank; // of a descriptor: dimensions of its blocks
+};
+// For each parameter of the function, on `a`.
+struct parameter_uses assume_uses(struct arena *a, const struct ast_module *m,
+                                  const struct ast_function *f);
+
+struct assumptions {
+  struct lang_binding *bindings; // for parameters without a type or a value
+  size_t count;
+  uint32_t num_warps, num_stages; // of the decorators; 0: none
+  const char *text;               // "x_ptr: *f32, n: i32"; NULL: nothing was assumed
+};
+// All on `a`. False, with diagnostics: the kernel's parameters are wrong.
+bool assume_bindings(struct arena *a, struct diag_engine *diag, const struct lang_unit *u,
+                     const char *kernel, struct assumptions *ret);
+
+#endif
