@@ -64,7 +64,8 @@ enum diag_code diag_first_error_code(const struct diag_engine *e); // DIAG_CODE_
 
 struct diag_style {
   bool color;
-  bool remarks; // also render remarks
+  bool remarks;     // also render remarks
+  bool errors_only; // no warnings
 };
 
 // Appends the rendering of all records, sorted by location, errors capped at DIAG_PRINT_LIMIT.
@@ -74,6 +75,10 @@ void diag_render_text(const struct diag_engine *e, struct diag_style style, stru
 void diag_render_json(const struct diag_engine *e, struct strbuf *out);
 // The array alone, in one line.
 void diag_render_json_records(const struct diag_engine *e, struct strbuf *out);
+
+// SARIF 2.1.0 (OASIS standard, 2020): one run of the tool `tilec` of that version, with a rule for
+// each code that occurs, a result for each record and its edits as `fixes`.
+void diag_render_sarif(const struct diag_engine *e, const char *version, struct strbuf *out);
 
 // Whether the code is of a limit or a size that was exceeded; not of running out of memory.
 bool diag_code_is_limit(enum diag_code c);

@@ -11,6 +11,7 @@
 #include "tools/graph_run.h"
 #include "tools/graph_tune.h"
 #include "tools/graph_weights.h"
+#include "tools/progress.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -291,6 +292,7 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
   if (!graph_tune_check(t, s->properties.target))
     return EXIT_USAGE;
   double start = clock_ms();
+  progress_stage(t, arena_printf(t->arena, "compiling %s for %s", g->name, s->properties.target));
   struct program_options options = program_options_of(s->device);
   options.no_pdl = t->o.no_pdl;
   s->program = program_compile(g, &options);
@@ -301,6 +303,8 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
                           &s->tunings.from_file))
     return EXIT_WRONG;
   start = clock_ms();
+  progress_stage(t, arena_printf(t->arena, "loading %zu kernels of %s",
+                                 program_kernel_count(s->program), g->name));
   status = graph_session_failed(t, program_load(s->program, s->device, &s->loaded));
   s->load_ms = clock_ms() - start;
   s->sizes = arena_array(t->arena, int64_t, g->symbols.len + 1);
@@ -360,6 +364,8 @@ static int bring_back_inputs(struct tool *t, struct graph_session *s) {
 }
 
 int graph_session_run(struct tool *t, struct graph_session *s) {
+  progress_stage(t, arena_printf(t->arena, "%s %s", t->o.simulate ? "simulating" : "running",
+                                 s->program->graph->name));
   int status = graph_session_failed(t, program_run(s->loaded, NULL, t->o.seed, s->in, s->out));
   if (status == EXIT_DONE)
     status = graph_session_failed(t, tile_stream_synchronize(s->device, NULL));

@@ -3,7 +3,10 @@
 // errors into an exit status.
 #include "autotune/worker/worker.h"
 #include "base/debug.h"
+#include "tools/progress.h"
 #include "tools/reproducer.h"
+
+#include <tile/runtime.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -18,19 +21,24 @@ static bool want_color(const struct tool *t) {
 }
 
 static void print_messages(struct tool *t) {
+  progress_end();
   struct strbuf out = {.arena = t->arena};
   strbuf_put(&out, strbuf_cstr(&t->log), t->log.len);
-  if (t->o.diagnostics_json)
-    diag_render_json(t->diag, &out);
-  else
-    diag_render_text(t->diag,
-                     (struct diag_style){want_color(t), t->o.explain_perf || t->o.explain_fusion},
-                     &out);
+  struct diag_style style = {.color = want_color(t),
+                             .remarks = t->o.explain_perf || t->o.explain_fusion,
+                             .errors_only = t->o.quiet};
+  switch (t->o.diagnostics) {
+  case DIAGNOSTICS_TEXT: diag_render_text(t->diag, style, &out); break;
+  case DIAGNOSTICS_JSON: diag_render_json(t->diag, &out); break;
+  case DIAGNOSTICS_SARIF: diag_render_sarif(t->diag, tile_version(), &out); break;
+  }
   fwrite(strbuf_cstr(&out), 1, out.len, stderr);
   strbuf_finish(&out);
 }
 
 static int run_mode(struct tool *t) {
+  if (t->o.help != HELP_NONE)
+    return mode_help(t);
   switch (t->o.mode) {
   case MODE_COMPILE: return mode_compile(t);
   case MODE_RUN: return mode_run(t);
@@ -45,11 +53,7 @@ static int run_mode(struct tool *t) {
   case MODE_VERSION: return mode_version(t);
   case MODE_HELP: break;
   }
-  struct strbuf help = {.arena = t->arena};
-  options_help(&help);
-  int status = tool_write(t, strbuf_cstr(&help), help.len);
-  strbuf_finish(&help);
-  return status;
+  return mode_help(t);
 }
 
 int tilec_main(int argc, char **argv) {
@@ -73,7 +77,7 @@ int tilec_main(int argc, char **argv) {
   int status = EXIT_USAGE;
   if (argc < 2) {
     struct strbuf help = {.arena = t.arena};
-    options_help(&help);
+    help_write_short(&help);
     fputs(strbuf_cstr(&help), stderr);
     strbuf_finish(&help);
   } else if (options_parse(&t, argc, argv)) {

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "runtime/runtime_internal.h"
 #include "tools/launch.h"
+#include "tools/progress.h"
 #include "tools/report_violations.h"
 #include "tools/reproducer.h"
 
@@ -271,6 +272,8 @@ static void report_violation(struct tool *t, struct launch *l, const struct cpu_
 int launch_compile(struct tool *t, struct launch *l) {
   struct jit_report report = {t->arena, t->diag};
   struct module *module;
+  progress_stage(
+      t, arena_printf(t->arena, "compiling %s for %s", l->kernel_name, l->properties.target));
   tile_status status = jit_specialise(l->kernel, l->packed, l->arg_count, &report, &l->spec);
   if (status == TILE_OK)
     status = jit_spec_module(l->kernel, l->spec, &module);
@@ -280,6 +283,8 @@ int launch_compile(struct tool *t, struct launch *l) {
 }
 
 int launch_run(struct tool *t, struct launch *l) {
+  progress_stage(
+      t, arena_printf(t->arena, "%s %s", t->o.simulate ? "simulating" : "running", l->kernel_name));
   reproducer_kernel_runs(l->properties.is_cpu && !t->o.check);
   tile_status status = tile_launch(l->kernel, NULL, l->grid, l->packed, l->arg_count);
   if (status == TILE_OK)
