@@ -30,8 +30,10 @@ static int document(struct arena *a, const char *path, bool update) {
 
 int main(int argc, char **argv) {
   struct arena *a = arena_create();
-  if (!a || argc < 2)
+  jmp_buf on_oom;
+  if (!a || argc < 2 || setjmp(on_oom))
     return EXIT_FAILURE;
+  arena_set_oom(a, &on_oom);
   struct strbuf out = {.arena = a};
   int status;
   if (strcmp(argv[1], "man") == 0 && argc == 3)
