@@ -48,6 +48,8 @@ void diag_note(struct diag *d, struct span at, const char *fmt, ...)
 void diag_help(struct diag *d, const char *fmt, ...) PRINTF(2, 3);
 // A machine-applicable replacement of `at`; shown in the help line and in JSON.
 void diag_fixit(struct diag *d, struct span at, const char *replacement);
+// The help "did you mean `replacement`?" and the edit; `at` is the misspelled word alone.
+void diag_did_you_mean(struct diag *d, struct span at, const char *replacement);
 
 // Adds the records of another engine, except those whose location and code are already here. The
 // texts are not copied.

@@ -124,7 +124,7 @@ static int find_verb(struct tool *t, enum action *ret) {
                               t->o.mode_argument);
   const char *near = str_nearest(str_from(t->o.mode_argument), verbs, COUNT_OF(verbs));
   if (near)
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, t->o.mode_at, near);
   else
     diag_help(d, "one of `show`, `diff`, `merge`, `export`");
   return EXIT_USAGE;

@@ -2,6 +2,8 @@
 // Values of options: each is checked and stored in `struct options`.
 #include "tools/option_values.h"
 
+#include <strings.h>
+
 bool option_usage(struct tool *t, struct span where, enum diag_code code, const char *what,
                   const char *help) {
   struct diag *d = diag_error(t->diag, where, code, "%s", what);
@@ -34,12 +36,13 @@ static int one_of(struct tool *t, const struct given *g, size_t n, const char *c
   struct strbuf list = {.arena = t->arena};
   for (size_t i = 0; i < n; i++)
     strbuf_printf(&list, "%s`%s`", i ? ", " : "", words[i]);
+  struct diag *d = diag_error(t->diag, g->where, E0702, "unknown value `%.*s` of `%s`",
+                              STR_ARG(g->value), option_table[g->id].spelling);
   const char *near = str_nearest(g->value, words, n);
-  option_usage(t, g->where, E0702,
-               arena_printf(t->arena, "unknown value `%.*s` of `%s`", STR_ARG(g->value),
-                            option_table[g->id].spelling),
-               near ? arena_printf(t->arena, "did you mean `%s`?", near)
-                    : arena_printf(t->arena, "one of %s", strbuf_cstr(&list)));
+  if (near)
+    diag_did_you_mean(d, g->where, near);
+  else
+    diag_help(d, "one of %s", strbuf_cstr(&list));
   strbuf_finish(&list);
   return -1;
 }
@@ -158,6 +161,21 @@ bool option_set_warp_specialize(struct tool *t, const struct given *g) {
   return i >= 0;
 }
 
+// The target of a GPU's name, or of another program's word.
+static const char *target_of_name(struct str name) {
+  static const char *const rows[][2] = {
+      {"host", "cpu"},         {"x86", "cpu"},       {"cuda", "auto"},    {"gpu", "auto"},
+      {"native", "auto"},      {"a100", "sm_80"},    {"ampere", "sm_80"}, {"a10", "sm_86"},
+      {"rtx3090", "sm_86"},    {"l4", "sm_89"},      {"l40", "sm_89"},    {"l40s", "sm_89"},
+      {"ada", "sm_89"},        {"rtx4090", "sm_89"}, {"h100", "sm_90a"},  {"h200", "sm_90a"},
+      {"hopper", "sm_90a"},    {"gh200", "sm_90a"},  {"b100", "sm_100a"}, {"b200", "sm_100a"},
+      {"blackwell", "sm_100a"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (name.len == strlen(rows[i][0]) && strncasecmp(name.ptr, rows[i][0], name.len) == 0)
+      return rows[i][1];
+  return NULL;
+}
+
 bool option_set_target(struct tool *t, const struct given *g) {
   if (!str_is(g->value, "auto") && !target_find(g->value)) {
     const char *const *names = target_names();
@@ -169,10 +187,12 @@ bool option_set_target(struct tool *t, const struct given *g) {
     for (size_t i = 0; i < n; i++) // `sm_90` means `sm_90a`
       if (g->value.len && strncmp(names[i], g->value.ptr, g->value.len) == 0)
         near = names[i];
+    if (target_of_name(g->value))
+      near = target_of_name(g->value);
     struct diag *d =
         diag_error(t->diag, g->where, E0704, "unknown target `%.*s`", STR_ARG(g->value));
     if (near)
-      diag_help(d, "did you mean `%s`?", near);
+      diag_did_you_mean(d, g->where, near);
     else
       diag_help(d, "one of %s`auto`", strbuf_cstr(&list));
     strbuf_finish(&list);
@@ -195,9 +215,12 @@ static bool known_pass(struct tool *t, const struct given *g, struct str name) {
   uint32_t begin = g->where.begin + (uint32_t)(name.ptr - g->value.ptr);
   struct span where = {g->where.source, begin, begin + (uint32_t)name.len};
   const char *near = str_nearest(name, flags, PASS_COUNT);
-  return option_usage(t, where, E0705, arena_printf(t->arena, "unknown pass `%.*s`", STR_ARG(name)),
-                      near ? arena_printf(t->arena, "did you mean `%s`?", near)
-                           : "`tilec --list-passes` lists them");
+  struct diag *d = diag_error(t->diag, where, E0705, "unknown pass `%.*s`", STR_ARG(name));
+  if (near)
+    diag_did_you_mean(d, where, near);
+  else
+    diag_help(d, "`tilec passes` lists them");
+  return false;
 }
 
 bool option_set_passes(struct tool *t, const struct given *g) {

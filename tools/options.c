@@ -10,8 +10,8 @@ static bool unknown_option(struct tool *t, struct str word, struct span where) {
   struct diag *d = diag_error(t->diag, where, E0701, "unknown option `%.*s`", STR_ARG(name));
   const char *near = option_nearest(name);
   if (near) {
-    diag_help(d, "did you mean `%s`?", near);
-    diag_fixit(d, (struct span){where.source, where.begin, where.begin + (uint32_t)name.len}, near);
+    struct span at = {where.source, where.begin, where.begin + (uint32_t)name.len};
+    diag_did_you_mean(d, at, near);
   } else {
     diag_help(d, "`tilec --help` lists the options");
   }

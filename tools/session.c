@@ -2,6 +2,7 @@
 // Shared by all modes: reads the source, writes the result, maps recorded errors to the exit
 // status.
 #include "base/file.h"
+#include "tools/foreign_file.h"
 #include "tools/option_values.h"
 #include "tools/progress.h"
 #include "tools/reproducer.h"
@@ -17,6 +18,11 @@ struct source *tool_source(struct tool *t, int *ret_status) {
     return NULL;
   }
   int error = file_read(t->arena, t->o.file, SOURCE_MAX_BYTES, &text);
+  enum foreign_use use = t->o.graph ? FOREIGN_GRAPH : FOREIGN_SOURCE;
+  if (error == 0 && foreign_report(t->diag, t->o.file_at, t->o.file, text, use)) {
+    *ret_status = EXIT_WRONG;
+    return NULL;
+  }
   if (error == 0) {
     struct source *source = source_create(t->arena, t->o.file, text);
     reproducer_input(source);

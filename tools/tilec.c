@@ -20,8 +20,21 @@ static bool want_color(const struct tool *t) {
   return isatty(STDERR_FILENO) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 }
 
+// `-D BLOCK=abc` gives a text. Where that is what an error is about, a warning points at it.
+static void explain_definitions(struct tool *t) {
+  for (size_t i = 0; diag_error_count(t->diag) && i < t->o.defines.len; i++) {
+    const struct assignment *a = &t->o.defines.at[i];
+    const char *text = arena_printf(t->arena, "'%.*s'", STR_ARG(a->value));
+    if (!a->where.source || !strstr(diag_first_error(t->diag), text))
+      continue;
+    diag_help(diag_warning(t->diag, a->where, E0707, "this makes `%s` the text %s", a->name, text),
+              "give a number, such as `-D %s=128`, a type, `True`, `None` or a tuple", a->name);
+  }
+}
+
 static void print_messages(struct tool *t) {
   progress_end();
+  explain_definitions(t);
   struct strbuf out = {.arena = t->arena};
   strbuf_put(&out, strbuf_cstr(&t->log), t->log.len);
   struct diag_style style = {.color = want_color(t),

@@ -266,7 +266,11 @@ static void report_violation(struct tool *t, struct launch *l, const struct cpu_
   // The run-time parameter's name: violations count the parameters the kernel was launched with.
   const char *name =
       v->param >= 0 ? tile_kernel_param_name(l->kernel, l->packed, l->arg_count, v->param) : NULL;
-  violation_report(t->diag, l->source, v, name);
+  const char *bound = NULL;
+  for (size_t i = 0; i < l->arg_count && !bound; i++)
+    if (jit_is_integer(&l->packed[i]) && l->packed[i].value.integer == (int64_t)v->elements)
+      bound = l->args[i].param->name;
+  violation_report(t->diag, l->source, v, name, bound);
 }
 
 int launch_compile(struct tool *t, struct launch *l) {
