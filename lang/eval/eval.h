@@ -401,9 +401,10 @@ const char *builtin_nearest(struct eval *e, const char *name, bool methods_only)
 static inline bool arg_given(const struct call *c, unsigned i) {
   return c->args[i].v.kind != VALUE_ABSENT;
 }
-// Help for a name of Python, NumPy, PyTorch or CUDA: the language's name, or what is written
-// instead (habits.def). `at`: what the language's name replaces. False: not a known one.
-bool habit_help(struct eval *e, struct diag *d, const char *name, struct span at);
+// Help for a name of Python, NumPy, PyTorch or CUDA (habits.def). `spelled`: the language's
+// function of that name, `tl.exp`, or NULL. `at`: what replacements take the place of. False: not a
+// known one.
+bool habit_help(struct diag *d, const char *name, const char *spelled, struct span at);
 // The same for a method of a tile; `at` is its name.
 bool habit_method_help(struct diag *d, const char *name, struct span at);
 // The same for a parameter that `function` lacks; `at` spans the argument, `callee` the function's

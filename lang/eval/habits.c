@@ -11,10 +11,8 @@ static const struct habit {
 #undef HABIT
 };
 
-bool habit_help(struct eval *e, struct diag *d, const char *name, struct span at) {
-  const struct builtin *b = builtin_find(e, name);
-  if (b && !(b->flags & (BUILTIN_BARE | BUILTIN_HOST | BUILTIN_DESCRIPTOR))) {
-    const char *spelled = builtin_spelled(e, b);
+bool habit_help(struct diag *d, const char *name, const char *spelled, struct span at) {
+  if (spelled) {
     diag_help(d, "write `%s`", spelled);
     diag_fixit(d, at, spelled);
     return true;

@@ -164,13 +164,19 @@ bool module_find(struct eval *e, enum module_id m, const char *name, struct valu
   return false;
 }
 
+static bool suggest_habit(struct eval *e, struct diag *d, const char *name, struct span at) {
+  const struct builtin *b = builtin_find(e, name);
+  bool is_prefixed = b && !(b->flags & (BUILTIN_BARE | BUILTIN_HOST | BUILTIN_DESCRIPTOR));
+  return habit_help(d, name, is_prefixed ? builtin_spelled(e, b) : NULL, at);
+}
+
 struct value module_attribute(struct eval *e, enum module_id m, const char *name, struct span at) {
   struct value v;
   if (module_find(e, m, name, &v))
     return v;
   if (m == MODULE_HOST) {
     struct diag *d = eval_error(e, at, E0201, "`%s` of this module is host code", name);
-    if (habit_help(e, d, name, eval_dotted_span(at)))
+    if (suggest_habit(e, d, name, eval_dotted_span(at)))
       return VALUE_ERROR;
     diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the "
                  "language are in `tl`");
@@ -182,7 +188,7 @@ struct value module_attribute(struct eval *e, enum module_id m, const char *name
     return VALUE_ERROR;
   }
   struct diag *d = eval_error(e, at, E0201, "there is no `%s` in this module", name);
-  if (habit_help(e, d, name, eval_dotted_span(at)))
+  if (suggest_habit(e, d, name, eval_dotted_span(at)))
     return VALUE_ERROR;
   const char *near = builtin_nearest(e, name, false);
   if (near) {
@@ -223,7 +229,7 @@ static struct value report_unknown(struct eval *e, const char *name, struct span
   struct diag *d = eval_error(e, at, E0201, "unknown name `%s`", name);
   if (diag_error_count(e->diag) > MOST_SUGGESTIONS)
     return VALUE_ERROR;
-  if (habit_help(e, d, name, at))
+  if (suggest_habit(e, d, name, at))
     return VALUE_ERROR;
   struct nearest n = {.name = str_from(name)};
   for (struct frame *f = e->frame; f; f = f->closure) {
