@@ -41,6 +41,10 @@ wheel: all
 bench: all
 	meson test -C $(BUILD) --benchmark --verbose
 
+# The tables of docs/cli.md, from those of the options and verbs.
+docs-tables: all
+	$(BUILD)/tools/pages/option-pages docs/cli.md --update
+
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
@@ -50,4 +54,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-static
 
-.PHONY: all check deps demo test test-python wheel static bench format install clean
+.PHONY: all check deps demo test test-python wheel static bench docs-tables format install clean

@@ -169,6 +169,12 @@ void diag_fixit(struct diag *d, struct span at, const char *replacement) {
     ADD(d, fixits, (struct diag_part){at, arena_strdup(d->engine->a, replacement)});
 }
 
+void diag_did_you_mean(struct diag *d, struct span at, const char *replacement) {
+  diag_help(d, "did you mean `%s`?", replacement);
+  if (at.source)
+    diag_fixit(d, at, replacement);
+}
+
 unsigned diag_error_count(const struct diag_engine *e) { return e->errors; }
 unsigned diag_count(const struct diag_engine *e) { return (unsigned)e->records.len; }
 

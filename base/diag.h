@@ -48,6 +48,8 @@ void diag_note(struct diag *d, struct span at, const char *fmt, ...)
 void diag_help(struct diag *d, const char *fmt, ...) PRINTF(2, 3);
 // A machine-applicable replacement of `at`; shown in the help line and in JSON.
 void diag_fixit(struct diag *d, struct span at, const char *replacement);
+// The help "did you mean `replacement`?" and the edit; `at` is the misspelled word alone.
+void diag_did_you_mean(struct diag *d, struct span at, const char *replacement);
 
 // Adds the records of another engine, except those whose location and code are already here. The
 // texts are not copied.
@@ -67,7 +69,8 @@ enum diag_code diag_first_error_code(const struct diag_engine *e); // DIAG_CODE_
 
 struct diag_style {
   bool color;
-  bool remarks; // also render remarks
+  bool remarks;     // also render remarks
+  bool errors_only; // no warnings
 };
 
 // Appends the rendering of all records, sorted by location, errors capped at DIAG_PRINT_LIMIT.
@@ -77,6 +80,10 @@ void diag_render_text(const struct diag_engine *e, struct diag_style style, stru
 void diag_render_json(const struct diag_engine *e, struct strbuf *out);
 // The array alone, in one line.
 void diag_render_json_records(const struct diag_engine *e, struct strbuf *out);
+
+// SARIF 2.1.0 (OASIS standard, 2020): one run of the tool `tilec` of that version, with a rule for
+// each code that occurs, a result for each record and its edits as `fixes`.
+void diag_render_sarif(const struct diag_engine *e, const char *version, struct strbuf *out);
 
 // Whether the code is of a limit or a size that was exceeded; not of running out of memory.
 bool diag_code_is_limit(enum diag_code c);

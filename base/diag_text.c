@@ -423,6 +423,8 @@ void diag_render_text(const struct diag_engine *e, struct diag_style style, stru
   for (size_t i = 0; i < n; i++) {
     if (sorted[i]->severity == DIAG_REMARK && !style.remarks)
       continue;
+    if (sorted[i]->severity == DIAG_WARNING && style.errors_only)
+      continue;
     if (sorted[i]->severity == DIAG_ERROR && ++errors > DIAG_PRINT_LIMIT)
       continue;
     put_record(&r, sorted[i]);

@@ -43,6 +43,8 @@ bool dtype_is_int(enum dtype t);    // i1 included
 bool dtype_is_signed(enum dtype t); // signed integers and floats; i1 is unsigned
 // Accepts both names, and "fp16"/"fp32"/"fp64"/"u1" and "fp8e5"/"fp8e4nv"/"fp8e4b15".
 bool dtype_parse(struct str name, enum dtype *ret);
+// The name here of a type of Python, C or NumPy: "f32" for "float"; NULL if it is none.
+const char *dtype_of_other_language(struct str name);
 
 // One element at `p` as double, and back: floats round to nearest even, f8e4nv saturates to its
 // largest finite value, f8e5 and f16 overflow to infinity; f8e4b15, which has neither infinity nor

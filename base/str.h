@@ -28,8 +28,8 @@ struct str str_trim(struct str s); // spaces, tabs, CR, LF at both ends
 // Splits at the first `sep`: *ret_head gets the text before it, the result is the text after it
 // (ptr NULL when there was no `sep`; then the head is the whole).
 struct str str_split(struct str s, char sep, struct str *ret_head);
-// The same, at the first comma outside of quotes, () and []. Closing brackets without an opening one
-// do not count.
+// The same, at the first comma outside of quotes, () and []. Closing brackets without an opening
+// one do not count.
 struct str str_split_list(struct str s, struct str *ret_head);
 // Strict: the whole view must be the number. Accepts 0x, 0b, 0o and '_' between digits.
 bool str_to_i64(struct str s, int64_t *ret);
@@ -65,6 +65,8 @@ void strbuf_putc(struct strbuf *b, char c);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) PRINTF(2, 3);
 void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap) PRINTF(2, 0);
 // The text as a C string, "" when empty; valid until the next change.
+// A time in the unit that fits: `12.3456 ms`, `46.71 us`.
+void strbuf_time(struct strbuf *b, double ms);
 const char *strbuf_cstr(const struct strbuf *b);
 // Marks `b` as if memory had run out: a part of the text could not be built.
 void strbuf_fail(struct strbuf *b);

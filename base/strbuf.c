@@ -129,3 +129,10 @@ char *strbuf_take(struct strbuf *b) {
   strbuf_finish(b);
   return text;
 }
+
+void strbuf_time(struct strbuf *b, double ms) {
+  if (ms >= 0.1)
+    strbuf_printf(b, "%.4f ms", ms);
+  else
+    strbuf_printf(b, "%.2f us", ms * 1e3);
+}

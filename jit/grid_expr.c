@@ -22,6 +22,8 @@ struct grid_parser {
   size_t at;
   unsigned depth;
   const struct grid_names *names;
+  struct str
+      meta; // the parameter of Triton's `lambda meta: ...`, of which `meta["BLOCK"]` is BLOCK
 };
 
 static struct span span_at(const struct grid_parser *p, size_t begin, size_t end) {
@@ -162,13 +164,16 @@ static bool parse_call(struct grid_parser *p, struct str name, size_t begin,
   static const char *const functions[] = {"cdiv", "min", "max"};
   static const char ops[] = "c<>";
   size_t f = 0;
-  while (f < COUNT_OF(functions) && !str_is(name, functions[f]))
+  struct str last = name; // `triton.cdiv`, `tl.cdiv` and `math.min` are those, too
+  for (struct str rest = name; rest.ptr;)
+    rest = str_split(rest, '.', &last);
+  while (f < COUNT_OF(functions) && !str_is(last, functions[f]))
     f++;
   if (f == COUNT_OF(functions)) {
     const char *near = str_nearest(name, functions, COUNT_OF(functions));
     struct diag *d = WRONG(p, begin, begin + name.len, "unknown function `%.*s`", STR_ARG(name));
     if (near)
-      diag_help(d, "did you mean `%s`?", near);
+      diag_did_you_mean(d, span_at(p, begin, begin + name.len), near);
     else
       diag_help(d, "functions are `cdiv(a, b)`, `min(a, b)` and `max(a, b)`");
     return false;
@@ -195,13 +200,26 @@ static bool parse_name(struct grid_parser *p, struct str name, size_t begin,
   struct diag *d = WRONG(p, begin, begin + name.len, "unknown name `%.*s`", STR_ARG(name));
   const char *near = str_nearest(name, p->names->names, p->names->count);
   if (near)
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, span_at(p, begin, begin + name.len), near);
   else
     diag_help(d,
               "integer arguments and compile-time parameters can be used; `-D %.*s=VALUE` "
               "defines one",
               STR_ARG(name));
   return false;
+}
+
+// The rest of `meta["BLOCK"]`.
+static bool parse_meta(struct grid_parser *p, struct grid_value *ret) {
+  int quote = peek(p);
+  if (quote != '"' && quote != '\'')
+    return unexpected(p, "a name in quotes");
+  p->at++;
+  size_t begin = p->at;
+  struct str name = scan_word(p);
+  if (!accept(p, (char)quote) || !accept(p, ']'))
+    return unexpected(p, "the end of the name and `]`");
+  return parse_name(p, name, begin, ret);
 }
 
 // primary = number | name | call | '(' sum ')'
@@ -223,6 +241,8 @@ static bool parse_primary(struct grid_parser *p, struct grid_value *ret) {
     WRONG(p, begin, p->at, "`%.*s` is not a number", STR_ARG(word));
     return false;
   }
+  if (p->meta.len && str_eq(word, p->meta) && accept(p, '['))
+    return parse_meta(p, ret);
   return accept(p, '(') ? parse_call(p, word, begin, ret) : parse_name(p, word, begin, ret);
 }
 
@@ -295,7 +315,35 @@ static bool check_range(struct grid_parser *p, size_t begin, int axis, int64_t v
   return false;
 }
 
+// `lambda meta:` and the parentheses of a tuple, as a grid is written in Python, are skipped.
+// False: there are no parentheses around it all.
+static bool skip_python(struct grid_parser *p) {
+  static const char lambda[] = "lambda ";
+  (void)peek(p);
+  struct str rest = {p->text.ptr + p->at, p->text.len - p->at}, tail;
+  if (str_starts(rest, lambda)) {
+    tail = str_split((struct str){rest.ptr + sizeof lambda - 1, rest.len - sizeof lambda + 1}, ':',
+                     &p->meta);
+    p->meta = str_trim(p->meta);
+    p->at = tail.ptr ? (size_t)(tail.ptr - p->text.ptr) : p->text.len;
+  }
+  if (peek(p) != '(')
+    return false;
+  int depth = 0;
+  bool has_comma = false;
+  for (size_t i = p->at; i < p->text.len; i++) {
+    depth += p->text.ptr[i] == '(';
+    depth -= p->text.ptr[i] == ')';
+    has_comma |= depth == 1 && p->text.ptr[i] == ',';
+    if (depth == 0 &&
+        (!has_comma || str_trim((struct str){p->text.ptr + i + 1, p->text.len - i - 1}).len))
+      return false;
+  }
+  return depth == 0 && accept(p, '(');
+}
+
 static bool parse_grid(struct grid_parser *p, struct grid_value ret[3]) {
+  bool in_tuple = skip_python(p);
   for (int axis = 0; axis < 3; axis++)
     ret[axis] = (struct grid_value){.number = 1};
   for (int axis = 0;; axis++) {
@@ -309,9 +357,11 @@ static bool parse_grid(struct grid_parser *p, struct grid_value ret[3]) {
     if (!parse_sum(p, &value) || (!value.code && !check_range(p, begin, axis, value.number)))
       return false;
     ret[axis] = value;
-    if (!accept(p, ','))
+    if (!accept(p, ',') || (in_tuple && peek(p) == ')'))
       break;
   }
+  if (in_tuple && !accept(p, ')'))
+    return unexpected(p, "`,` or `)`");
   return peek(p) < 0 || unexpected(p, "an operator or `,`");
 }
 

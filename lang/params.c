@@ -40,10 +40,12 @@ static void read_element(struct param_reader *r, const struct expr *annotation,
               : diag_error(r->diag, annotation->span, E0404,
                            "a pointer parameter needs the type it points to");
   const char *near = element && element->kind == EXPR_NAME
-                         ? str_nearest(str_from(element->name), names, COUNT_OF(names))
+                         ? dtype_of_other_language(str_from(element->name))
                          : NULL;
+  if (!near && element && element->kind == EXPR_NAME)
+    near = str_nearest(str_from(element->name), names, COUNT_OF(names));
   if (near)
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, element->span, near);
   else
     diag_help(d, "for example `%s: ptr[f32]`", param->name);
 }

@@ -141,7 +141,7 @@ static bool function_entry(struct aot *a, const struct word *w, struct aot_funct
     struct diag *d = diag_error(a->tool->diag, tool_part(w, key), E0753,
                                 "kernel `%s` has no parameter `%.*s`", f->kernel, STR_ARG(key));
     if (near)
-      diag_help(d, "did you mean `%s`?", near);
+      diag_did_you_mean(d, tool_part(w, key), near);
     return false;
   }
   struct bindings types = {0};

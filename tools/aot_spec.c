@@ -137,7 +137,7 @@ static bool split_function(struct aot *a, const struct word *w, bool is_prefix, 
                               "the pack has no function `%.*s`", STR_ARG(name));
   const char *near = str_nearest(name, names, a->functions.len);
   if (near)
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, tool_part(w, name), near);
   return false;
 }
 

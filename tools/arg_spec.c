@@ -77,7 +77,7 @@ static bool unknown_fill(const struct spec_parser *p, struct str name) {
   struct diag *d = WRONG(p, name, "unknown way to fill an array: `%.*s`", STR_ARG(name));
   const char *near = str_nearest(name, fill_names, COUNT_OF(fill_names));
   if (near)
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, part_span(p, name), near);
   else
     diag_help(
         d, "one of `zeros`, `ones`, `iota`, `empty`, `fill(V)`, `rand(SEED)`, `rand(SEED,LO,HI)`, "
@@ -149,9 +149,11 @@ static bool unknown_type(const struct spec_parser *p, struct str name) {
   for (unsigned i = 0; i < DTYPE_COUNT; i++)
     names[i] = dtype_name((enum dtype)i);
   struct diag *d = WRONG(p, name, "unknown element type `%.*s`", STR_ARG(name));
-  const char *near = str_nearest(name, names, DTYPE_COUNT);
+  const char *near = dtype_of_other_language(name);
+  if (!near)
+    near = str_nearest(name, names, DTYPE_COUNT);
   if (near)
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, part_span(p, name), near);
   else
     diag_help(d, "types are `f32`, `f16`, `bf16`, `f64`, `f8e4nv`, `f8e5`, `f8e4b15`, `i1` to "
                  "`i64`, `u8` to "

@@ -23,7 +23,7 @@ struct arg_value {
   bool is_none; // and nothing else
   bool is_array;
   struct array array;
-  struct fill fill; // of an array that was not read from a file
+  struct fill fill;    // of an array that was not read from a file
   bool is_descriptor;  // `:block(...)`: the array is passed as a tensor descriptor
   uint32_t block_rank; // 0: `:block()`, the kernel sets the block
   uint32_t block[ARG_SPEC_BLOCK_RANK];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --graph FILE --grad --explain-partition: what a forward graph saves for the backward one, and
 // what that computes again.
+#include "base/json.h"
 #include "graph/autodiff/partition.h"
 #include "graph/passes/passes.h"
 #include "tools/graph_gradient.h"
@@ -13,8 +14,12 @@ int explain_partition(struct tool *t, struct graph *g, size_t outputs, size_t se
   if (!p)
     return tool_error_status(t);
   struct strbuf out = {.arena = t->arena};
-  partition_print(p, &out);
-  if (!p->fits)
+  struct json_writer w = {.out = &out};
+  if (t->o.json)
+    partition_write(p, &w), strbuf_putc(&out, '\n');
+  else
+    partition_print(p, &out);
+  if (!p->fits && !t->o.json)
     strbuf_printf(&out, "the budget of %lld bytes cannot be reached\n", (long long)o.budget);
   int status = tool_write(t, strbuf_cstr(&out), out.len);
   strbuf_finish(&out);

@@ -33,7 +33,7 @@ static void say_unknown(struct gradients *s, const struct word *at, struct str n
       diag_error(s->t->diag, at->where, E0721, "the graph has no %s `%.*s`", what, STR_ARG(name));
   const char *near = str_nearest(name, names, known);
   if (near)
-    diag_help(e, "did you mean `%s`?", near);
+    diag_did_you_mean(e, tool_part(at, name), near);
   else if (known)
     diag_help(e, "the first one is `%s`; `--emit=graph` without `--grad` prints all", names[0]);
   s->is_wrong = true;

@@ -4,13 +4,17 @@
 // lower bound.
 #include "tools/graph_run.h"
 
+#include "autotune/report/report.h"
 #include "autotune/worker/bench.h"
 #include "base/array.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "graph/reference/bounds.h"
 #include "graph/run/run.h"
 #include "tools/graph_tune.h"
+#include "tools/interrupt.h"
 #include "tools/npy_file.h"
+#include "tools/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -182,6 +186,12 @@ static void count_nans(const struct tensor *want, int64_t *ret_nans, int64_t *re
   *ret_elements += want->numel;
 }
 
+// What --check found in all outputs.
+struct checked {
+  double part; // the largest difference, of the largest value
+  int64_t nans, elements;
+};
+
 static void report_difference(struct tool *t, const struct graph *g, size_t i,
                               const struct bound_verdict *v) {
   struct diag *e = diag_error(t->diag, t->o.file_at, E0730,
@@ -196,32 +206,23 @@ static void report_difference(struct tool *t, const struct graph *g, size_t i,
 }
 
 static int check_outputs(struct tool *t, const struct graph_session *s, const struct bounds *b,
-                         struct strbuf *out) {
+                         struct checked *ret) {
   const struct graph *g = s->program->graph;
   const struct bound_options options = {.largest = t->o.rtol_given ? t->o.rtol : -1,
                                         .absolute = t->o.atol_given ? t->o.atol : 0};
-  double part = 0;
-  int64_t nans = 0, elements = 0;
   for (size_t i = 0; i < result_count(g); i++) {
     if (!result(g, i))
       continue;
-    count_nans(b->want[i], &nans, &elements);
+    count_nans(b->want[i], &ret->nans, &ret->elements);
     struct bound_verdict v = bounds_judge(b, i, s->outputs[i], &options);
-    part = fmax(part, v.part);
+    ret->part = fmax(ret->part, v.part);
     if (v.wrong)
       report_difference(t, g, i, &v);
   }
-  strbuf_printf(out,
-                "  checked    against the reference interpreter: largest difference %.3g of the "
-                "largest value",
-                part);
-  if (nans)
-    strbuf_printf(out, "; %" PRId64 " of %" PRId64 " elements are NaN in both", nans, elements);
-  strbuf_putc(out, '\n');
   return diag_error_count(t->diag) ? EXIT_WRONG : EXIT_DONE;
 }
 
-// ---- the modes ----
+// ---- reports ----
 
 static void headline(const struct tool *t, const struct graph_session *s, struct strbuf *out) {
   const struct program *p = s->program;
@@ -240,25 +241,96 @@ static void headline(const struct tool *t, const struct graph_session *s, struct
     strbuf_printf(out, "  weights    random inputs: %s\n", *s->made_up ? s->made_up : "none");
 }
 
+static void write_headline(const struct graph_session *s, struct json_writer *w) {
+  json_key(w, "graph"), json_cstring(w, s->program->graph->name);
+  json_key(w, "device"), json_cstring(w, s->properties.name);
+  json_key(w, "target"), json_cstring(w, s->properties.target);
+  json_key(w, "compile_ms"), json_double(w, s->compile_ms);
+  json_key(w, "load_ms"), json_double(w, s->load_ms);
+  json_key(w, "plan"), program_write_plan(s->program, s->properties.target, w);
+}
+
+static void print_run(const struct tool *t, const struct graph_session *s, const struct checked *c,
+                      struct strbuf *out) {
+  const struct graph *g = s->program->graph;
+  headline(t, s, out);
+  for (size_t i = 0; i < result_count(g); i++)
+    if (result(g, i))
+      show(result(g, i)->name, result(g, i), s->outputs[i], out);
+  if (!c)
+    return;
+  strbuf_printf(out,
+                "  checked    against the reference interpreter: largest difference %.3g of the "
+                "largest value",
+                c->part);
+  if (c->nans)
+    strbuf_printf(out, "; %" PRId64 " of %" PRId64 " elements are NaN in both", c->nans,
+                  c->elements);
+  strbuf_putc(out, '\n');
+}
+
+static void write_result(const struct value *v, const struct tensor *of, struct json_writer *w) {
+  double least = (double)INFINITY, most = -(double)INFINITY, sum = 0;
+  int64_t nans = 0;
+  for (int64_t i = 0; i < of->numel; i++) {
+    double x = element(of, i);
+    nans += isnan(x);
+    least = fmin(least, x), most = fmax(most, x), sum += isnan(x) ? 0 : x;
+  }
+  json_begin_object(w);
+  json_key(w, "name"), json_cstring(w, v->name);
+  json_key(w, "dtype"), json_cstring(w, dtype_name(of->dtype));
+  json_key(w, "shape"), json_begin_array(w);
+  for (uint32_t d = 0; d < of->rank; d++)
+    json_int(w, of->shape[d]);
+  json_end_array(w);
+  json_key(w, "min"), json_double(w, least);
+  json_key(w, "max"), json_double(w, most);
+  json_key(w, "mean"), json_double(w, of->numel > nans ? sum / (double)(of->numel - nans) : 0);
+  json_key(w, "nans"), json_int(w, nans);
+  json_end_object(w);
+}
+
+static void write_run(const struct graph_session *s, const struct checked *c,
+                      struct json_writer *w) {
+  const struct graph *g = s->program->graph;
+  json_begin_object(w);
+  write_headline(s, w);
+  json_key(w, "outputs"), json_begin_array(w);
+  for (size_t i = 0; i < result_count(g); i++)
+    if (result(g, i))
+      write_result(result(g, i), s->outputs[i], w);
+  json_end_array(w);
+  json_key(w, "checked"), json_bool(w, c != NULL);
+  if (c)
+    json_key(w, "largest_difference"), json_double(w, c->part);
+  json_end_object(w);
+}
+
+// ---- the modes ----
+
 int graph_run(struct tool *t, struct graph *g) {
   struct graph_session s = {0};
   struct strbuf out = {.arena = t->arena};
   struct bounds *bounds = NULL;
   int status = graph_session_open(t, g, &s), written = EXIT_DONE;
   if (status == EXIT_DONE && t->o.check) { // before kernels use an index that is out of range
+    progress_stage(t, "computing the reference");
     bounds = bounds_create(g, t->o.seed, s.sizes, s.inputs);
     status = bounds ? EXIT_DONE : tool_error_status(t);
   }
   if (status == EXIT_DONE)
     status = graph_session_run(t, &s);
   if (status == EXIT_DONE) {
-    headline(t, &s, &out);
-    for (size_t i = 0; i < result_count(g); i++)
-      if (result(g, i))
-        show(result(g, i)->name, result(g, i), s.outputs[i], &out);
+    struct checked checked = {0};
+    struct json_writer w = {.out = &out};
     written = write_outputs(t, &s);
     if (bounds)
-      status = check_outputs(t, &s, bounds, &out);
+      status = check_outputs(t, &s, bounds, &checked);
+    if (t->o.json)
+      write_run(&s, bounds ? &checked : NULL, &w), strbuf_putc(&out, '\n');
+    else
+      print_run(t, &s, bounds ? &checked : NULL, &out);
     status = written == EXIT_DONE ? status : written;
   }
   if (status == EXIT_DONE)
@@ -273,7 +345,8 @@ int graph_run(struct tool *t, struct graph *g) {
   return status;
 }
 
-static tile_status replay_times(struct graph_session *s, unsigned count, uint64_t seed,
+// Times up to *count runs; *count becomes their number, which is less after an interruption.
+static tile_status replay_times(struct graph_session *s, unsigned *count, uint64_t seed,
                                 double *ms) {
   tile_stream *stream = NULL;
   tile_replay *replay = NULL;
@@ -285,8 +358,10 @@ static tile_status replay_times(struct graph_session *s, unsigned count, uint64_
     st = tile_event_create(s->device, &stop);
   if (st == TILE_OK && !program_decides_on_host(s->program)) // else it is run each time
     st = program_record(s->loaded, stream, seed, s->in, s->out, &replay);
-  for (unsigned i = 0; st == TILE_OK && i < count; i++) {
+  unsigned i = 0;
+  for (; st == TILE_OK && i < *count && !interrupt_seen(); i++) {
     float elapsed = 0;
+    progress_count(i, *count);
     st = tile_event_record(s->device, start, stream);
     if (st == TILE_OK)
       st = replay ? tile_replay_run(replay, stream)
@@ -297,11 +372,36 @@ static tile_status replay_times(struct graph_session *s, unsigned count, uint64_
       st = tile_event_elapsed(start, stop, &elapsed);
     ms[i] = (double)elapsed;
   }
+  *count = i;
   tile_replay_destroy(replay);
   tile_event_destroy(start);
   tile_event_destroy(stop);
   tile_stream_destroy(stream);
   return st;
+}
+
+static void report_times(const struct tool *t, const struct graph_session *s,
+                         struct tune_sample sample, struct strbuf *out) {
+  bool recorded = !program_decides_on_host(s->program);
+  if (t->o.json) {
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    write_headline(s, &w);
+    json_key(&w, "recorded"), json_bool(&w, recorded);
+    json_key(&w, "ms"), json_double(&w, sample.median);
+    json_key(&w, "ms_p20"), json_double(&w, sample.p20);
+    json_key(&w, "ms_p80"), json_double(&w, sample.p80);
+    json_key(&w, "launches"), json_int(&w, sample.count);
+    json_end_object(&w);
+    strbuf_putc(out, '\n');
+    return;
+  }
+  headline(t, s, out);
+  strbuf_puts(out, "  time       ");
+  tune_sample_print(sample, out);
+  strbuf_printf(out, ", %u %s\n", sample.count,
+                recorded ? "replays" : "runs, which cannot be recorded");
+  program_print_plan(s->program, s->properties.target, out);
 }
 
 int graph_bench(struct tool *t, struct graph *g) {
@@ -312,18 +412,16 @@ int graph_bench(struct tool *t, struct graph *g) {
     status = graph_session_run(t, &s); // warm
   unsigned count = t->o.repeats ? (unsigned)t->o.repeats : s.properties.is_cpu ? 3 : 50;
   double *ms = arena_array(t->arena, double, count + 1);
+  interrupt_catch();
+  progress_stage(t, arena_printf(t->arena, "timing %s", g->name));
   if (status == EXIT_DONE)
-    status = graph_session_failed(t, replay_times(&s, count, t->o.seed, ms));
-  if (status == EXIT_DONE) {
-    struct tune_sample sample = tune_sample_of(ms, count);
-    headline(t, &s, &out);
-    strbuf_printf(&out, "  time       %.4f ms  (p20 %.4f, p80 %.4f), %u %s\n", sample.median,
-                  sample.p20, sample.p80, sample.count,
-                  program_decides_on_host(s.program) ? "runs, which cannot be recorded"
-                                                     : "replays");
-    program_print_plan(s.program, s.properties.target, &out);
+    status = graph_session_failed(t, replay_times(&s, &count, t->o.seed, ms));
+  if (status == EXIT_DONE && count) {
+    report_times(t, &s, tune_sample_of(ms, count), &out);
     status = tool_write(t, strbuf_cstr(&out), out.len);
   }
+  status = interrupt_status(status);
+  interrupt_release();
   strbuf_finish(&out);
   graph_session_close(&s);
   return status;

@@ -11,6 +11,7 @@
 #include "tools/graph_run.h"
 #include "tools/graph_tune.h"
 #include "tools/graph_weights.h"
+#include "tools/progress.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -129,11 +130,40 @@ int graph_take_sizes(struct tool *t, struct graph *g) {
   return EXIT_DONE;
 }
 
+// The name in `--arg NAME=SPEC`, of which `where` spans SPEC.
+static struct span name_of(const struct assignment *a) {
+  uint32_t n = (uint32_t)strlen(a->name);
+  if (!a->where.source || a->where.begin < n + 1)
+    return a->where;
+  return (struct span){a->where.source, a->where.begin - n - 1, a->where.begin - 1};
+}
+
+static void unknown_input(struct tool *t, const struct graph *g, const struct assignment *a) {
+  enum { MOST_SHOWN = 12 };
+  size_t n = 0;
+  const char **names = arena_array(t->arena, const char *, g->inputs.len + g->symbols.len + 1);
+  for (size_t i = 0; i < g->inputs.len; i++)
+    names[n++] = g->inputs.at[i]->name;
+  for (size_t i = 0; i < g->symbols.len; i++)
+    names[n++] = g->symbols.at[i]->symbol->name;
+  struct diag *d = diag_error(t->diag, name_of(a), E0721, "the graph has no input `%s`", a->name);
+  const char *near = str_nearest(str_from(a->name), names, n);
+  if (near)
+    diag_did_you_mean(d, name_of(a), near);
+  struct strbuf list = {.arena = t->arena};
+  for (size_t i = 0; i < n && i < MOST_SHOWN; i++)
+    strbuf_printf(&list, "%s`%s`", i ? ", " : "", names[i]);
+  if (n > MOST_SHOWN)
+    strbuf_printf(&list, " and %zu more", n - MOST_SHOWN);
+  if (n)
+    diag_note(d, SPAN_NONE, "its inputs are %s", strbuf_cstr(&list));
+  strbuf_finish(&list);
+}
+
 static int find_sizes(struct tool *t, struct graph *g, int64_t *sizes) {
   for (size_t i = 0; i < t->o.args.len; i++)
     if (!is_input(g, t->o.args.at[i].name)) {
-      diag_error(t->diag, t->o.args.at[i].where, E0721, "the graph has no input `%s`",
-                 t->o.args.at[i].name);
+      unknown_input(t, g, &t->o.args.at[i]);
       return EXIT_WRONG;
     }
   for (size_t i = 0; i < g->symbols.len; i++) {
@@ -153,9 +183,32 @@ static bool extents(const struct graph *g, const int64_t *sizes, uint32_t rank,
   return true;
 }
 
+// Marks the other arguments that have decided about the symbols of a size.
+static void show_binding(struct tool *t, const struct graph *g, const struct assignment *a,
+                         const struct expr *size, struct diag *d) {
+  for (size_t i = 0; i < g->symbols.len; i++) {
+    const struct expr *symbol = g->symbols.at[i];
+    if (!expr_has_symbol(size, symbol))
+      continue;
+    const struct assignment *by = find_arg(t, symbol->symbol->name); // `--arg s0=5`
+    for (size_t k = 0; k < g->inputs.len && !by; k++) {
+      const struct assignment *other = find_arg(t, g->inputs.at[k]->name);
+      for (uint32_t r = 0; other && other != a && r < g->inputs.at[k]->rank; r++)
+        if (expr_has_symbol(g->inputs.at[k]->shape[r], symbol))
+          by = other;
+    }
+    if (by)
+      diag_label(d, by->where, "makes %s %" PRId64, symbol->symbol->name, expr_hint(symbol));
+    else
+      diag_note(d, SPAN_NONE, "%s is %" PRId64 ", a likely size; `--arg %s=N` gives it",
+                symbol->symbol->name, expr_hint(symbol), symbol->symbol->name);
+  }
+  diag_help(d, "sizes of one name must agree");
+}
+
 // --arg for an input, instead of the generated tensor.
-static int take_arg(struct tool *t, const struct value *v, const struct assignment *a,
-                    struct tensor *into) {
+static int take_arg(struct tool *t, const struct graph *g, const struct value *v,
+                    const struct assignment *a, struct tensor *into) {
   struct arg_value value = {0};
   if (!arg_spec_parse(t->arena, t->diag, a->where, a->value, v->dtype, &value))
     return tool_error_status(t);
@@ -177,7 +230,11 @@ static int take_arg(struct tool *t, const struct value *v, const struct assignme
     for (uint32_t d = 0; is_symbolic && d < v->rank; d++)
       strbuf_printf(&type, "%s%" PRId64 "%s", d ? ", " : ", here [", into->shape[d],
                     d + 1 == v->rank ? "]" : "");
-    diag_error(t->diag, a->where, E0723, "input `%s` is %s", v->name, strbuf_cstr(&type));
+    struct diag *e =
+        diag_error(t->diag, a->where, E0723, "input `%s` is %s", v->name, strbuf_cstr(&type));
+    for (uint32_t d = 0; value.is_array && value.array.rank == v->rank && d < v->rank; d++)
+      if ((int64_t)value.array.shape[d] != into->shape[d])
+        show_binding(t, g, a, v->shape[d], e);
     strbuf_finish(&type);
   }
   array_finish(&value.array);
@@ -240,7 +297,7 @@ static int fill_inputs(struct tool *t, struct graph_session *s, tile_weights *we
     const struct assignment *a = find_arg(t, v->name);
     bool found = a != NULL;
     if (a)
-      status = take_arg(t, v, a, s->inputs[i]);
+      status = take_arg(t, g, v, a, s->inputs[i]);
     else if (!graph_weights_take(t, weights, v, s->inputs[i], &found))
       status = tool_error_status(t);
     if (!found)
@@ -291,6 +348,7 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
   if (!graph_tune_check(t, s->properties.target))
     return EXIT_USAGE;
   double start = clock_ms();
+  progress_stage(t, arena_printf(t->arena, "compiling %s for %s", g->name, s->properties.target));
   struct program_options options = program_options_of(s->device);
   options.no_pdl = t->o.no_pdl;
   s->program = program_compile(g, &options);
@@ -301,6 +359,8 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
                           &s->tunings.from_file))
     return EXIT_WRONG;
   start = clock_ms();
+  progress_stage(t, arena_printf(t->arena, "loading %zu kernels of %s",
+                                 program_kernel_count(s->program), g->name));
   status = graph_session_failed(t, program_load(s->program, s->device, &s->loaded));
   s->load_ms = clock_ms() - start;
   s->sizes = arena_array(t->arena, int64_t, g->symbols.len + 1);
@@ -360,6 +420,8 @@ static int bring_back_inputs(struct tool *t, struct graph_session *s) {
 }
 
 int graph_session_run(struct tool *t, struct graph_session *s) {
+  progress_stage(t, arena_printf(t->arena, "%s %s", t->o.simulate ? "simulating" : "running",
+                                 s->program->graph->name));
   int status = graph_session_failed(t, program_run(s->loaded, NULL, t->o.seed, s->in, s->out));
   if (status == EXIT_DONE)
     status = graph_session_failed(t, tile_stream_synchronize(s->device, NULL));

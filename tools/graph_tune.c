@@ -2,6 +2,8 @@
 // The tuning file of a graph, and the messages about it.
 #include "tools/graph_tune.h"
 
+#include "tools/progress.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -27,20 +29,29 @@ bool graph_take_tunings(struct tool *t, struct program *p, const char *device, c
   return program_take_tunings(p, path, device, target, ret_count) == TILE_OK || malformed(t);
 }
 
+static void tell_times(const struct tool *t, const struct kernel_choice *c) {
+  struct strbuf text = {.arena = t->arena};
+  strbuf_time(&text, c->ms);
+  if (c->default_ms > 0) {
+    strbuf_puts(&text, ", as emitted ");
+    strbuf_time(&text, c->default_ms);
+  }
+  fprintf(stderr, "  %s%s\n", strbuf_cstr(&text), c->is_from_file ? " (on file)" : "");
+  strbuf_finish(&text);
+}
+
 static void told(void *user, const struct kernel_choice *c) {
   const struct tool *t = user;
-  if (t->o.json || t->o.diagnostics_json)
+  if (t->o.json || t->o.quiet || t->o.diagnostics != DIAGNOSTICS_TEXT)
     return;
+  progress_end();
   fprintf(stderr, "max-autotune: %s", c->kernel->name);
   if (c->config)
     fprintf(stderr, "  %s", c->config);
   if (c->why)
     fprintf(stderr, "  as emitted: %s\n", c->why);
-  else if (c->default_ms > 0)
-    fprintf(stderr, "  %.4f ms, as emitted %.4f ms%s\n", c->ms, c->default_ms,
-            c->is_from_file ? " (on file)" : "");
   else
-    fprintf(stderr, "  %.4f ms%s\n", c->ms, c->is_from_file ? " (on file)" : "");
+    tell_times(t, c);
 }
 
 int graph_tune(struct tool *t, struct graph_session *s) {

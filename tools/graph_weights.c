@@ -3,6 +3,7 @@
 #include "tools/graph_weights.h"
 
 #include "base/memory.h"
+#include "tools/foreign_file.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,8 @@ bool graph_weights_open(struct tool *t, const struct graph *g, tile_weights **re
     return true;
   const char *path = arena_strndup(t->arena, t->o.weights.value.ptr, t->o.weights.value.len);
   if (tile_weights_open(path, ret) != TILE_OK) {
-    diag_error(t->diag, t->o.weights.where, E0710, "%s", tile_error_message());
+    struct diag *d = diag_error(t->diag, t->o.weights.where, E0710, "%s", tile_error_message());
+    foreign_help(d, foreign_kind(path, (struct str){0}), FOREIGN_WEIGHTS);
     return false;
   }
   if (has_some(g, *ret))

@@ -78,6 +78,15 @@ static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
   return EXIT_DONE;
 }
 
+// The name before the value that `where` spans, `NAME=VALUE`; SPAN_NONE if it is not there.
+static struct span name_span(struct span where, const char *name) {
+  uint32_t n = (uint32_t)strlen(name);
+  if (!where.source || where.begin < n + 1 ||
+      memcmp(where.source->text.ptr + where.begin - n - 1, name, n) != 0)
+    return SPAN_NONE;
+  return (struct span){where.source, where.begin - n - 1, where.begin - 1};
+}
+
 struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *name,
                                struct span where) {
   const char **names = arena_array(t->arena, const char *, l->arg_count + 1);
@@ -90,7 +99,15 @@ struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *nam
                               l->kernel_name, name);
   const char *near = str_nearest(str_from(name), names, l->arg_count);
   if (near)
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, name_span(where, name), near);
+  if (!near) {
+    struct strbuf list = {.arena = t->arena};
+    for (size_t i = 0; i < l->arg_count; i++)
+      strbuf_printf(&list, "%s`%s`", i ? ", " : "", names[i]);
+    diag_help(d, "its run-time parameters are %s; values of others are given by `-D`",
+              l->arg_count ? strbuf_cstr(&list) : "none");
+    strbuf_finish(&list);
+  }
   return NULL;
 }
 

@@ -2,6 +2,7 @@
 // `tilec FILE --emit=cubin|pack|header|c`: machine code, packs, and C files that contain them.
 #include "base/file.h"
 #include "tools/aot.h"
+#include "tools/progress.h"
 
 #include <unistd.h>
 
@@ -207,5 +208,6 @@ int mode_aot(struct tool *t) {
     status = check_cubin(t, &a);
   if (status == EXIT_DONE && t->o.artifact != ARTIFACT_HEADER)
     status = find_assembler(t, &a);
+  progress_stage(t, arena_printf(t->arena, "compiling %s", source->name));
   return status == EXIT_DONE ? produce(t, &a) : status;
 }

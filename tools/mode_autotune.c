@@ -4,34 +4,18 @@
 // are reported and stored.
 #include "autotune/report/report.h"
 #include "base/file.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
 #include "tools/tuning_problem.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #define BUDGET_SECONDS 30
 #define PLAIN_LINE_MS 10e3 // minimal interval of lines without a new best
-
-// ---- signals ----
-
-static volatile sig_atomic_t signalled;
-
-// A second one ends the program at once.
-static void on_signal(int number) {
-  signalled = number;
-  signal(number, SIG_DFL);
-}
-
-static void catch_signals(void (*handler)(int)) {
-  struct sigaction action = {.sa_handler = handler};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
 
 // ---- progress ----
 
@@ -54,7 +38,7 @@ static bool show_progress(void *user, const struct tune_progress *p) {
   bool is_better = p->best && p->best_ms < 0.99 * w->shown_best_ms;
   bool is_due = w->is_terminal || p->elapsed_ms - w->shown_ms > PLAIN_LINE_MS ||
                 (is_better && p->elapsed_ms - w->shown_ms > 500);
-  if (!w->tool->o.json && is_due) {
+  if (!w->tool->o.json && !w->tool->o.quiet && is_due) {
     tune_progress_line(p, &line);
     unsigned width = terminal_width() - 1;
     if (w->is_terminal)
@@ -67,7 +51,7 @@ static bool show_progress(void *user, const struct tune_progress *p) {
     w->shown_best_ms = p->best ? p->best_ms : w->shown_best_ms;
   }
   strbuf_finish(&line);
-  return !signalled;
+  return !interrupt_seen();
 }
 
 static void clear_progress(const struct tuning *w) {
@@ -178,8 +162,8 @@ static int conclude(struct tuning *w, const struct tune_result *r) {
     return launch_failed(t, t->o.file_at, found);
   int status = keep(w, r, &path), drawn = draw(w, r), shown = show(w, r, path);
   status = status != EXIT_DONE ? status : drawn != EXIT_DONE ? drawn : shown;
-  if (status == EXIT_DONE && signalled)
-    return signalled == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+  if (interrupt_seen())
+    return interrupt_status(status);
   if (status == EXIT_DONE && !r->has_best && !r->stopped) {
     diag_help(diag_error(t->diag, t->o.file_at, E0764, "no configuration of `%s` could be run",
                          w->problem->launch.kernel_name),
@@ -213,19 +197,18 @@ int mode_autotune(struct tool *t) {
   struct tuning_problem problem = {0};
   struct tuning w = {.tool = t,
                      .problem = &problem,
-                     .is_terminal = isatty(STDERR_FILENO),
+                     .is_terminal = progress_is_shown(t),
                      .shown_best_ms = (double)INFINITY};
   struct tune_result result;
   int status = tuning_problem_open(t, &problem);
   if (status == EXIT_DONE) {
     struct tune_options options = options_of(t, &w);
-    signalled = 0;
-    catch_signals(on_signal);
+    interrupt_catch();
     tile_status run = tune_run(t->arena, &problem.problem, &problem.space, &options, NULL,
                                tuning_problem_fill, &problem, problem.data_bytes, &result);
     clear_progress(&w);
     status = run == TILE_OK ? conclude(&w, &result) : launch_failed(t, t->o.file_at, run);
-    catch_signals(SIG_DFL);
+    interrupt_release();
   }
   tuning_problem_close(&problem);
   return status;

@@ -2,8 +2,11 @@
 // `tilec --bench`: the arguments of --run, launched many times between events. Before each timed
 // launch a buffer larger than the L2 cache is written, so that inputs come from memory. The peak is
 // a device copy of as many bytes, measured in the same run.
+#include "autotune/report/report.h"
 #include "autotune/worker/bench.h"
+#include "tools/interrupt.h"
 #include "tools/launch.h"
+#include "tools/progress.h"
 
 struct stopwatch {
   tile_event *start, *stop;
@@ -62,7 +65,8 @@ static tile_status time_once(struct launch *l, struct stopwatch *b, bool copy, d
   return status;
 }
 
-// Alternates launches and copies, so that both run at the same clocks.
+// Alternates launches and copies, so that both run at the same clocks. Samples are empty if a
+// signal came before the first.
 static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b,
                            struct tune_sample *ret_kernel, struct tune_sample *ret_copy) {
   double estimate = 0, warm;
@@ -81,14 +85,16 @@ static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b
   if (l->properties.is_cpu && !t->o.repeats)
     n = n > 20 ? 20 : n;
   double *kernel = arena_array(t->arena, double, n), *copy = arena_array(t->arena, double, n);
-  for (unsigned i = 0; status == TILE_OK && i < n; i++) {
+  unsigned i = 0;
+  for (; status == TILE_OK && i < n && !interrupt_seen(); i++) {
+    progress_count(i, n);
     status = time_once(l, b, false, &kernel[i]);
     if (status == TILE_OK)
       status = time_once(l, b, true, &copy[i]);
   }
-  if (status == TILE_OK) {
-    *ret_kernel = tune_sample_of(kernel, n);
-    *ret_copy = tune_sample_of(copy, n);
+  if (status == TILE_OK && i) {
+    *ret_kernel = tune_sample_of(kernel, i);
+    *ret_copy = tune_sample_of(copy, i);
   }
   return status;
 }
@@ -121,7 +127,9 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct tune
   strbuf_printf(out, "%s on %s (%s), grid (%u, %u, %u), %u launches\n", l->kernel_name,
                 l->properties.name, l->properties.target, l->grid.x, l->grid.y, l->grid.z, k.count);
   launch_show_tuned(l, out);
-  strbuf_printf(out, "  time      %.4f ms  (p20 %.4f, p80 %.4f)\n", k.median, k.p20, k.p80);
+  strbuf_puts(out, "  time      ");
+  tune_sample_print(k, out);
+  strbuf_putc(out, '\n');
   strbuf_printf(out, "  memory    %.1f GB/s, %.1f%% of a device copy (%.1f GB/s)\n", gbs,
                 100 * gbs / copy_gbs, copy_gbs);
   if (t->o.flops > 0)
@@ -143,14 +151,18 @@ int mode_bench(struct tool *t) {
   if (status == EXIT_DONE) {
     uint64_t bytes = t->o.bytes ? t->o.bytes : argument_bytes(&l);
     struct tune_sample kernel = {0}, copy = {0};
+    interrupt_catch();
+    progress_stage(t, arena_printf(t->arena, "timing %s", l.kernel_name));
     tile_status measured = prepare(&l, &b, bytes);
     if (measured == TILE_OK)
       measured = measure(t, &l, &b, &kernel, &copy);
     status = launch_failed(t, t->o.file_at, measured);
-    if (status == EXIT_DONE) {
+    if (status == EXIT_DONE && kernel.count) {
       report(t, &l, bytes, kernel, copy, &out);
       status = tool_write(t, strbuf_cstr(&out), out.len);
     }
+    status = interrupt_status(status);
+    interrupt_release();
     release(&l, &b);
   }
   strbuf_finish(&out);

@@ -3,6 +3,7 @@
 // requested stage.
 #include "runtime/runtime_internal.h"
 #include "tools/explain_perf.h"
+#include "tools/progress.h"
 #include "tools/tunings.h"
 
 #include <math.h>
@@ -127,6 +128,7 @@ int mode_compile(struct tool *t) {
   if (t->o.explain_perf && !t->o.emit_given && !r.passes.only && !r.passes.stop_after)
     return explain_perf(t, &r);
   struct compile_result result = {0};
+  progress_stage(t, arena_printf(t->arena, "compiling %s for %s", source->name, r.target->name));
   bool ok = mlir ? compile_mlir(t->arena, t->diag, &r, &result)
                  : compile_kernel(t->arena, t->diag, &r, &result);
   if (!ok)

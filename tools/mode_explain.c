@@ -122,7 +122,7 @@ int mode_explain(struct tool *t) {
                                 STR_ARG(name));
     const char *near = nearest_code(name);
     if (near)
-      diag_help(d, "did you mean `%s`?", near);
+      diag_did_you_mean(d, t->o.mode_at, near);
     return EXIT_USAGE;
   }
   struct strbuf out = {.arena = t->arena};

@@ -14,6 +14,7 @@
 #include "tools/graph_pack.h"
 #include "tools/graph_run.h"
 #include "tools/graph_tune.h"
+#include "tools/progress.h"
 
 #include <errno.h>
 
@@ -154,7 +155,10 @@ static int emit_as(struct tool *t, const struct program *p, const struct target 
   struct strbuf out = {.arena = t->arena};
   if (t->o.artifact == ARTIFACT_C)
     return emit_c(t, p, target);
-  if (t->o.artifact == ARTIFACT_PLAN)
+  struct json_writer w = {.out = &out};
+  if (t->o.artifact == ARTIFACT_PLAN && t->o.json)
+    program_write_plan(p, target->name, &w), strbuf_putc(&out, '\n');
+  else if (t->o.artifact == ARTIFACT_PLAN)
     program_print_plan(p, target->name, &out);
   else if (is_stage(t, EMIT_TILE))
     program_print_tile(p, &out);
@@ -183,6 +187,7 @@ static int emit_program(struct tool *t, struct graph *g) {
     return status;
   }
   struct program_options options = {.target = target->name, .no_pdl = t->o.no_pdl};
+  progress_stage(t, arena_printf(t->arena, "compiling %s for %s", g->name, target->name));
   struct program *p = program_compile(g, &options);
   size_t count;
   if (!p || !graph_take_tunings(t, p, NULL, target->name, &count))

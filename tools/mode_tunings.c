@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "tools/tunings.h"
 
-enum verb { SHOW, DIFF, MERGE, EXPORT };
+enum action { SHOW, DIFF, MERGE, EXPORT };
 static const char *const verbs[] = {"show", "diff", "merge", "export"};
 
 // ---- stale entries ----
@@ -82,7 +82,8 @@ static int diff(struct tool *t, const char *const *paths, struct strbuf *out) {
   if (!tune_file_read(t->arena, t->diag, paths[0], &before) ||
       !tune_file_read(t->arena, t->diag, paths[1], &after))
     return tool_error_status(t);
-  return tune_file_diff(&before, &after, out) ? EXIT_WRONG : EXIT_DONE;
+  bool differ = (t->o.json ? tune_file_diff_json : tune_file_diff)(&before, &after, out);
+  return differ ? EXIT_WRONG : EXIT_DONE;
 }
 
 static int merge(struct tool *t, const char *const *paths, size_t count) {
@@ -113,24 +114,24 @@ static int usage(struct tool *t, struct span where, const char *what) {
   return EXIT_USAGE;
 }
 
-static int find_verb(struct tool *t, enum verb *ret) {
+static int find_verb(struct tool *t, enum action *ret) {
   for (size_t i = 0; i < COUNT_OF(verbs); i++)
     if (strcmp(t->o.mode_argument, verbs[i]) == 0) {
-      *ret = (enum verb)i;
+      *ret = (enum action)i;
       return EXIT_DONE;
     }
   struct diag *d = diag_error(t->diag, t->o.mode_at, E0702, "unknown value `%s` of `--tunings`",
                               t->o.mode_argument);
   const char *near = str_nearest(str_from(t->o.mode_argument), verbs, COUNT_OF(verbs));
   if (near)
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, t->o.mode_at, near);
   else
     diag_help(d, "one of `show`, `diff`, `merge`, `export`");
   return EXIT_USAGE;
 }
 
 // The paths of the files; each must exist, except the target of a merge.
-static int find_files(struct tool *t, enum verb verb, const char **paths) {
+static int find_files(struct tool *t, enum action verb, const char **paths) {
   for (size_t i = 0; i < t->o.files.len; i++) {
     const struct word *w = &t->o.files.at[i];
     const char *name = arena_strndup(t->arena, w->value.ptr, w->value.len);
@@ -144,7 +145,7 @@ static int find_files(struct tool *t, enum verb verb, const char **paths) {
 }
 
 int mode_tunings(struct tool *t) {
-  enum verb verb = SHOW;
+  enum action verb = SHOW;
   size_t count = t->o.files.len;
   int status = find_verb(t, &verb);
   if (status != EXIT_DONE)

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/npy.h"
+#include "tools/foreign_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,9 @@ struct npy_parser {
 };
 
 static bool malformed(const struct npy_parser *p, const char *why) {
-  diag_error(p->diag, p->where, E0712, "`%s` is not a well-formed .npy file: %s", p->path, why);
+  struct diag *d =
+      diag_error(p->diag, p->where, E0712, "`%s` is not a well-formed .npy file: %s", p->path, why);
+  foreign_help(d, foreign_kind(p->path, (struct str){0}), FOREIGN_ARRAY);
   return false;
 }
 

@@ -2,6 +2,8 @@
 // Values of options: each is checked and stored in `struct options`.
 #include "tools/option_values.h"
 
+#include <strings.h>
+
 bool option_usage(struct tool *t, struct span where, enum diag_code code, const char *what,
                   const char *help) {
   struct diag *d = diag_error(t->diag, where, code, "%s", what);
@@ -26,25 +28,6 @@ static bool split_assignment(struct tool *t, const struct given *g, struct assig
   return true;
 }
 
-static bool number(struct tool *t, const struct given *g, uint64_t limit, uint64_t *ret) {
-  if (str_to_u64(g->value, ret) && *ret >= 1 && *ret <= limit)
-    return true;
-  return option_usage(t, g->where, E0702,
-                      arena_printf(t->arena, "`%s` wants a number from 1 to %llu, not `%.*s`",
-                                   option_table[g->id].spelling, (unsigned long long)limit,
-                                   STR_ARG(g->value)),
-                      NULL);
-}
-
-static bool real_number(struct tool *t, const struct given *g, double *ret) {
-  if (str_to_f64(g->value, ret) && *ret >= 0)
-    return true;
-  return option_usage(t, g->where, E0702,
-                      arena_printf(t->arena, "`%s` wants a number of at least 0, not `%.*s`",
-                                   option_table[g->id].spelling, STR_ARG(g->value)),
-                      NULL);
-}
-
 // Index of the value among `n` words, or -1 with a diagnostic.
 static int one_of(struct tool *t, const struct given *g, size_t n, const char *const *words) {
   for (size_t i = 0; i < n; i++)
@@ -53,12 +36,13 @@ static int one_of(struct tool *t, const struct given *g, size_t n, const char *c
   struct strbuf list = {.arena = t->arena};
   for (size_t i = 0; i < n; i++)
     strbuf_printf(&list, "%s`%s`", i ? ", " : "", words[i]);
+  struct diag *d = diag_error(t->diag, g->where, E0702, "unknown value `%.*s` of `%s`",
+                              STR_ARG(g->value), option_table[g->id].spelling);
   const char *near = str_nearest(g->value, words, n);
-  option_usage(t, g->where, E0702,
-               arena_printf(t->arena, "unknown value `%.*s` of `%s`", STR_ARG(g->value),
-                            option_table[g->id].spelling),
-               near ? arena_printf(t->arena, "did you mean `%s`?", near)
-                    : arena_printf(t->arena, "one of %s", strbuf_cstr(&list)));
+  if (near)
+    diag_did_you_mean(d, g->where, near);
+  else
+    diag_help(d, "one of %s", strbuf_cstr(&list));
   strbuf_finish(&list);
   return -1;
 }
@@ -77,7 +61,7 @@ static bool is_given(const struct tool *t, enum option_id id, const char *name) 
   return false;
 }
 
-bool option_apply_assignment(struct tool *t, const struct given *g) {
+bool option_set_assignment(struct tool *t, const struct given *g) {
   struct assignment a;
   if (!split_assignment(t, g, &a))
     return false;
@@ -95,45 +79,6 @@ bool option_apply_assignment(struct tool *t, const struct given *g) {
   return true;
 }
 
-bool option_apply_number(struct tool *t, const struct given *g) {
-  uint64_t n = 0;
-  uint64_t limit = g->id == OPTION_NUM_WARPS       ? 32
-                   : g->id == OPTION_NUM_STAGES    ? 16
-                   : g->id == OPTION_MAX_REGISTERS ? 255
-                   : g->id == OPTION_NUM_CTAS      ? 16
-                   : g->id == OPTION_BYTES         ? INT64_MAX
-                   : g->id == OPTION_MEMORY_BUDGET ? INT64_MAX
-                                                   : 1000000;
-  if (!number(t, g, limit, &n))
-    return false;
-  switch (g->id) {
-  case OPTION_NUM_WARPS:
-    if (!is_pow2(n))
-      return option_usage(t, g->where, E0702, "`--num-warps` must be a power of two",
-                          "use 1, 2, 4, 8, 16 or 32");
-    t->o.num_warps = (uint32_t)n;
-    break;
-  case OPTION_NUM_STAGES: t->o.num_stages = (uint32_t)n; break;
-  case OPTION_MAX_REGISTERS:
-    if (n < 16)
-      return option_usage(t, g->where, E0702, "`--max-registers` must be at least 16",
-                          "a thread needs that many for addresses alone");
-    t->o.max_registers = (uint32_t)n;
-    break;
-  case OPTION_NUM_CTAS:
-    if (!is_pow2(n))
-      return option_usage(t, g->where, E0702, "`--num-ctas` must be a power of two",
-                          "use 1, 2, 4, 8 or 16");
-    t->o.num_ctas = (uint32_t)n;
-    break;
-  case OPTION_REPEATS: t->o.repeats = n; break;
-  case OPTION_MEMORY_BUDGET: t->o.memory_budget = n; break;
-  case OPTION_CANDIDATES: t->o.candidates = (uint32_t)n; break;
-  default: t->o.bytes = n; break;
-  }
-  return true;
-}
-
 void option_take_file(struct tool *t, const char *name, struct span where) {
   if (!t->o.file) {
     t->o.file = name;
@@ -142,36 +87,71 @@ void option_take_file(struct tool *t, const char *name, struct span where) {
   vec_push(t->arena, &t->o.files, (struct word){str_from(name), where});
 }
 
-bool option_apply_choice(struct tool *t, const struct given *g) {
-  static const char *const forms[] = {"text", "json"}, *const colors[] = {"auto", "always",
-                                                                          "never"};
+bool option_set_graph(struct tool *t, const struct given *g) {
+  t->o.graph = true;
+  option_take_file(t, option_copy(t, g->value), g->where);
+  return true;
+}
+
+bool option_set_kernel(struct tool *t, const struct given *g) {
+  t->o.kernel = option_copy(t, g->value);
+  vec_push(t->arena, &t->o.kernels, (struct word){g->value, g->where});
+  return true;
+}
+
+bool option_set_signature(struct tool *t, const struct given *g) {
+  t->o.signature = g->value;
+  t->o.signature_at = g->where;
+  return true;
+}
+
+bool option_set_grid(struct tool *t, const struct given *g) {
+  t->o.grid = g->value;
+  t->o.grid_at = g->where;
+  vec_push(t->arena, &t->o.grids, (struct word){g->value, g->where});
+  return true;
+}
+
+bool option_set_emit(struct tool *t, const struct given *g) {
   static const char *const artifacts[] = {"cubin", "pack",  "header",
                                           "c",     "graph", "plan"}; // from ARTIFACT_CUBIN on
   const char *kinds[EMIT_KIND_COUNT + COUNT_OF(artifacts)];
   for (int k = 0; k < EMIT_KIND_COUNT; k++)
     kinds[k] = emit_kind_name((enum emit_kind)k);
   memcpy(&kinds[EMIT_KIND_COUNT], artifacts, sizeof artifacts);
-  int i = g->id == OPTION_EMIT    ? one_of(t, g, COUNT_OF(kinds), kinds)
-          : g->id == OPTION_COLOR ? one_of(t, g, COUNT_OF(colors), colors)
-                                  : one_of(t, g, COUNT_OF(forms), forms);
+  int i = one_of(t, g, COUNT_OF(kinds), kinds);
   if (i < 0)
     return false;
-  if (g->id == OPTION_EMIT) {
-    bool is_stage = i < EMIT_KIND_COUNT;
-    t->o.artifact =
-        is_stage ? ARTIFACT_STAGE : (enum artifact)(ARTIFACT_CUBIN + i - EMIT_KIND_COUNT);
-    t->o.emit = is_stage ? (enum emit_kind)i : EMIT_PTX;
-    t->o.emit_given = true;
-    t->o.emit_at = g->where;
-  } else if (g->id == OPTION_COLOR) {
-    t->o.color = i == 0 ? COLOR_AUTO : i == 1 ? COLOR_ALWAYS : COLOR_NEVER;
-  } else {
-    t->o.diagnostics_json = i == 1;
-  }
+  bool is_stage = i < EMIT_KIND_COUNT;
+  t->o.artifact = is_stage ? ARTIFACT_STAGE : (enum artifact)(ARTIFACT_CUBIN + i - EMIT_KIND_COUNT);
+  t->o.emit = is_stage ? (enum emit_kind)i : EMIT_PTX;
+  t->o.emit_given = true;
+  t->o.emit_at = g->where;
   return true;
 }
 
-bool option_apply_warp_specialize(struct tool *t, const struct given *g) {
+bool option_set_color(struct tool *t, const struct given *g) {
+  static const char *const colors[] = {"auto", "always", "never"};
+  int i = one_of(t, g, COUNT_OF(colors), colors);
+  if (i >= 0)
+    t->o.color = i == 0 ? COLOR_AUTO : i == 1 ? COLOR_ALWAYS : COLOR_NEVER;
+  return i >= 0;
+}
+
+bool option_set_diagnostics(struct tool *t, const struct given *g) {
+  static const char *const forms[] = {"text", "json", "sarif"};
+  int i = one_of(t, g, COUNT_OF(forms), forms);
+  if (i >= 0)
+    t->o.diagnostics = i == 0 ? DIAGNOSTICS_TEXT : i == 1 ? DIAGNOSTICS_JSON : DIAGNOSTICS_SARIF;
+  return i >= 0;
+}
+
+bool option_set_help(struct tool *t, const struct given *g) {
+  t->o.help = g->id == OPTION_HELP ? HELP_FULL : HELP_SHORT;
+  return true;
+}
+
+bool option_set_warp_specialize(struct tool *t, const struct given *g) {
   const char *names[WARP_SPECIALIZE_COUNT];
   for (int w = 0; w < WARP_SPECIALIZE_COUNT; w++)
     names[w] = warp_specialize_name((enum warp_specialize)w);
@@ -181,7 +161,22 @@ bool option_apply_warp_specialize(struct tool *t, const struct given *g) {
   return i >= 0;
 }
 
-bool option_apply_target(struct tool *t, const struct given *g) {
+// The target of a GPU's name, or of another program's word.
+static const char *target_of_name(struct str name) {
+  static const char *const rows[][2] = {
+      {"host", "cpu"},         {"x86", "cpu"},       {"cuda", "auto"},    {"gpu", "auto"},
+      {"native", "auto"},      {"a100", "sm_80"},    {"ampere", "sm_80"}, {"a10", "sm_86"},
+      {"rtx3090", "sm_86"},    {"l4", "sm_89"},      {"l40", "sm_89"},    {"l40s", "sm_89"},
+      {"ada", "sm_89"},        {"rtx4090", "sm_89"}, {"h100", "sm_90a"},  {"h200", "sm_90a"},
+      {"hopper", "sm_90a"},    {"gh200", "sm_90a"},  {"b100", "sm_100a"}, {"b200", "sm_100a"},
+      {"blackwell", "sm_100a"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (name.len == strlen(rows[i][0]) && strncasecmp(name.ptr, rows[i][0], name.len) == 0)
+      return rows[i][1];
+  return NULL;
+}
+
+bool option_set_target(struct tool *t, const struct given *g) {
   if (!str_is(g->value, "auto") && !target_find(g->value)) {
     const char *const *names = target_names();
     size_t n = 0;
@@ -192,10 +187,12 @@ bool option_apply_target(struct tool *t, const struct given *g) {
     for (size_t i = 0; i < n; i++) // `sm_90` means `sm_90a`
       if (g->value.len && strncmp(names[i], g->value.ptr, g->value.len) == 0)
         near = names[i];
+    if (target_of_name(g->value))
+      near = target_of_name(g->value);
     struct diag *d =
         diag_error(t->diag, g->where, E0704, "unknown target `%.*s`", STR_ARG(g->value));
     if (near)
-      diag_help(d, "did you mean `%s`?", near);
+      diag_did_you_mean(d, g->where, near);
     else
       diag_help(d, "one of %s`auto`", strbuf_cstr(&list));
     strbuf_finish(&list);
@@ -218,12 +215,15 @@ static bool known_pass(struct tool *t, const struct given *g, struct str name) {
   uint32_t begin = g->where.begin + (uint32_t)(name.ptr - g->value.ptr);
   struct span where = {g->where.source, begin, begin + (uint32_t)name.len};
   const char *near = str_nearest(name, flags, PASS_COUNT);
-  return option_usage(t, where, E0705, arena_printf(t->arena, "unknown pass `%.*s`", STR_ARG(name)),
-                      near ? arena_printf(t->arena, "did you mean `%s`?", near)
-                           : "`tilec --list-passes` lists them");
+  struct diag *d = diag_error(t->diag, where, E0705, "unknown pass `%.*s`", STR_ARG(name));
+  if (near)
+    diag_did_you_mean(d, where, near);
+  else
+    diag_help(d, "`tilec passes` lists them");
+  return false;
 }
 
-bool option_apply_passes(struct tool *t, const struct given *g) {
+bool option_set_passes(struct tool *t, const struct given *g) {
   struct pass_options *p = &t->o.passes;
   const char *value = option_copy(t, g->value);
   if (g->id == OPTION_PRINT_IR_AFTER) {
@@ -243,29 +243,19 @@ bool option_apply_passes(struct tool *t, const struct given *g) {
   return true;
 }
 
-bool option_apply_effort(struct tool *t, const struct given *g) {
+bool option_set_effort(struct tool *t, const struct given *g) {
   static const char *const names[] = {"none", "quick", "full", "exhaustive"};
   int i = one_of(t, g, COUNT_OF(names), names);
-  t->o.effort = (enum tune_effort)i;
+  if (i >= 0)
+    t->o.effort = (enum tune_effort)i;
   return i >= 0;
 }
 
-bool option_apply_seed(struct tool *t, const struct given *g) {
+bool option_set_seed(struct tool *t, const struct given *g) {
   return str_to_u64(g->value, &t->o.seed) ||
          option_usage(t, g->where, E0702,
                       arena_printf(t->arena,
                                    "`--seed` wants a whole number of at least 0, not `%.*s`",
                                    STR_ARG(g->value)),
                       NULL);
-}
-
-bool option_apply_real(struct tool *t, const struct given *g) {
-  struct options *o = &t->o;
-  switch (g->id) {
-  case OPTION_RTOL: return o->rtol_given = real_number(t, g, &o->rtol);
-  case OPTION_ATOL: return o->atol_given = real_number(t, g, &o->atol);
-  case OPTION_FLOPS: return real_number(t, g, &o->flops);
-  case OPTION_BUDGET: return o->budget_given = real_number(t, g, &o->budget);
-  default: return real_number(t, g, &o->tune_timeout); // OPTION_TUNE_TIMEOUT
-  }
 }

@@ -1,28 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the files of the command line: the table of options and an option as given.
+// Shared by the files of the command line: verbs, checks, messages about options.
 #ifndef TILE_TOOLS_OPTION_VALUES_H
 #define TILE_TOOLS_OPTION_VALUES_H
 
-#include "tools/tool.h"
-
-enum option_id {
-#define OPTION(id, spelling, argument, group, help) OPTION_##id,
-#include "tools/options.def"
-#undef OPTION
-  OPTION_COUNT
-};
-
-struct option {
-  const char *spelling, *argument, *group, *help;
-};
-extern const struct option option_table[];
-
-// An option as given on the command line.
-struct given {
-  enum option_id id;
-  struct str value;
-  struct span where; // of the value, or of the option itself
-};
+#include "tools/option_set.h"
 
 // ---- option_values.c ----
 // Records an error, with a help line unless `help` is NULL. Always false.
@@ -31,19 +12,31 @@ bool option_usage(struct tool *t, struct span where, enum diag_code code, const 
 const char *option_copy(struct tool *t, struct str value);
 void option_take_file(struct tool *t, const char *name, struct span where);
 
-// Options whose value is checked. False with a diagnostic.
-bool option_apply_assignment(struct tool *t, const struct given *g);
-bool option_apply_number(struct tool *t, const struct given *g);
-bool option_apply_real(struct tool *t, const struct given *g);
-bool option_apply_choice(struct tool *t, const struct given *g);
-bool option_apply_passes(struct tool *t, const struct given *g);
-bool option_apply_warp_specialize(struct tool *t, const struct given *g);
-bool option_apply_target(struct tool *t, const struct given *g);
-bool option_apply_effort(struct tool *t, const struct given *g);
-bool option_apply_seed(struct tool *t, const struct given *g);
+// ---- option_table.c ----
+// The option of a word; *ret_value is the text after `=`, or directly after -D, -o; ptr NULL if
+// none.
+bool option_find(struct str word, enum option_id *ret, struct str *ret_value);
 
-// ---- option_apply.c ----
-bool option_apply(struct tool *t, const struct given *g); // false with a diagnostic
+// An option whose spelling is near, for "did you mean"; NULL if none is.
+const char *option_nearest(struct str name);
+
+// ---- verbs.c ----
+// A row of verbs.def.
+struct verb {
+  const char *name;
+  enum tool_mode mode;
+  const char *argument, *operands, *groups, *summary, *examples;
+};
+extern const struct verb verb_table[];
+extern const size_t verb_count;
+const struct verb *verb_find(struct str name);
+// A verb whose name is near, for "did you mean"; NULL if none is.
+const char *verb_nearest(struct str name);
+
+// ---- response_file.c ----
+// Replaces each word `@FILE` that is not an option's value by the words of the file. False with a
+// diagnostic. The words live on t->arena.
+bool response_files_expand(struct tool *t, int *argc, char ***argv);
 
 // ---- options_check.c ----
 // Checks the options together; decides the mode of --graph.

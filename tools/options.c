@@ -1,50 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the command line by a table. Options may come in any order; `--name=value` and `--name
-// value` are the same, and so are `-Dname=value` and `-D name=value`.
+// Parses the command line by a table: `tilec VERB words and options`, or a file and options.
+// Options may come in any order; `--name=value` and `--name value` are the same, and so are
+// `-Dname=value` and `-D name=value`.
 #include "tools/option_values.h"
-
-#include <stdio.h>
-
-const struct option option_table[] = {
-#define OPTION(id, spelling, argument, group, help) {spelling, argument, group, help},
-#include "tools/options.def"
-#undef OPTION
-};
-
-static const char *const spellings[] = {
-#define OPTION(id, spelling, argument, group, help) spelling,
-#include "tools/options.def"
-#undef OPTION
-};
-
-// Finds the option of a word; *ret_value is the text after '=' (or directly after -D, -o).
-static bool find_option(struct str word, enum option_id *ret, struct str *ret_value) {
-  struct str head, tail = str_split(word, '=', &head);
-  for (int i = 0; i < OPTION_COUNT; i++) {
-    struct str s = str_from(option_table[i].spelling);
-    bool is_short = s.len == 2;
-    *ret = (enum option_id)i;
-    if (is_short && word.len > 2 && str_starts(word, s.ptr)) {
-      *ret_value = (struct str){word.ptr + 2, word.len - 2};
-      return true;
-    }
-    if (str_eq(is_short ? word : head, s)) {
-      *ret_value = is_short ? (struct str){0} : tail;
-      return true;
-    }
-  }
-  return false;
-}
 
 static bool unknown_option(struct tool *t, struct str word, struct span where) {
   struct str name;
   (void)str_split(word, '=', &name);
   struct diag *d = diag_error(t->diag, where, E0701, "unknown option `%.*s`", STR_ARG(name));
-  const char *near = str_nearest(name, spellings, COUNT_OF(spellings));
-  if (near)
-    diag_help(d, "did you mean `%s`?", near);
-  else
+  const char *near = option_nearest(name);
+  if (near) {
+    struct span at = {where.source, where.begin, where.begin + (uint32_t)name.len};
+    diag_did_you_mean(d, at, near);
+  } else {
     diag_help(d, "`tilec --help` lists the options");
+  }
   return false;
 }
 
@@ -61,92 +31,84 @@ static void join_words(struct tool *t, int argc, char **argv, uint32_t *starts) 
   strbuf_finish(&line);
 }
 
+// `tilec VERB`: the mode, and for `graph` that files are graphs.
+static bool take_verb(struct tool *t, const char *word, struct span where) {
+  const struct verb *v = verb_find(str_from(word));
+  if (!v)
+    return false;
+  t->o.verb = v;
+  t->o.mode_at = where;
+  t->o.mode = v->mode;
+  if (v->mode == MODE_GRAPH) { // --run, --bench and --emit say what to do with it
+    t->o.graph = true;
+    t->o.mode = MODE_COMPILE;
+  }
+  return true;
+}
+
+// A word that is no option: the verb's argument, a further word of a layout's SPEC, or a file.
+static void take_word(struct tool *t, const char *word, struct span where) {
+  struct options *o = &t->o;
+  bool of_verb = o->verb && o->verb->argument && !o->mode_argument;
+  if (of_verb) {
+    o->mode_argument = word;
+    o->mode_at = where;
+  } else if (o->mode == MODE_LAYOUT) {
+    o->mode_argument = arena_printf(t->arena, "%s %s", o->mode_argument, word);
+  } else {
+    option_take_file(t, word, where);
+  }
+}
+
+// Whether the option has a value if its row has an argument, and only then.
+static bool check_value(struct tool *t, const struct given *g) {
+  const struct option *o = &option_table[g->id];
+  if (o->argument && !g->value.ptr)
+    return option_usage(
+        t, g->where, E0702,
+        arena_printf(t->arena, "`%s` wants %s after it", o->spelling, o->argument),
+        arena_printf(t->arena, "%s; `tilec help %s` says more", o->help, o->spelling));
+  return o->argument || !g->value.ptr ||
+         option_usage(t, g->where, E0702,
+                      arena_printf(t->arena, "`%s` takes no value", o->spelling), NULL);
+}
+
+// The option at argv[*i], which is advanced to a value that is a word of its own.
+static bool take_option(struct tool *t, int argc, char **argv, const uint32_t *starts, int *i) {
+  struct str word = str_from(argv[*i]);
+  struct given g = {.where = {t->command_line, starts[*i], starts[*i] + (uint32_t)word.len}};
+  if (!option_find(word, &g.id, &g.value))
+    return unknown_option(t, word, g.where);
+  if (option_table[g.id].argument && !g.value.ptr && *i + 1 < argc) {
+    ++*i;
+    g.value = str_from(argv[*i]);
+    g.where = (struct span){t->command_line, starts[*i], starts[*i] + (uint32_t)g.value.len};
+  } else if (g.value.ptr) {
+    g.where.begin = g.where.end - (uint32_t)g.value.len;
+  }
+  return check_value(t, &g) && option_table[g.id].set(t, &g);
+}
+
+static bool is_topic(const struct tool *t, struct str word) { // `tilec help --grid`
+  return t->o.mode == MODE_HELP && word.len > 1 && word.ptr[0] == '-' && !t->o.mode_argument;
+}
+
 bool options_parse(struct tool *t, int argc, char **argv) {
   t->o.effort = TUNE_EFFORT_QUICK;
+  if (!response_files_expand(t, &argc, &argv))
+    return false;
   uint32_t *starts = arena_array(t->arena, uint32_t, (size_t)argc + 1);
   join_words(t, argc, argv, starts);
   bool ok = true;
   for (int i = 1; i < argc; i++) {
     struct str word = str_from(argv[i]);
-    struct given g = {0};
-    g.where = (struct span){t->command_line, starts[i], starts[i] + (uint32_t)word.len};
-    if (word.len < 2 || word.ptr[0] != '-') {
-      if (t->o.mode == MODE_LAYOUT) // the SPEC may be several words
-        t->o.mode_argument = arena_printf(t->arena, "%s %s", t->o.mode_argument, argv[i]);
-      else
-        option_take_file(t, argv[i], g.where);
+    struct span where = {t->command_line, starts[i], starts[i] + (uint32_t)word.len};
+    if (i == 1 && take_verb(t, argv[i], where))
       continue;
-    }
-    if (!find_option(word, &g.id, &g.value)) {
-      ok = unknown_option(t, word, g.where);
-      continue;
-    }
-    if (option_table[g.id].argument && !g.value.ptr && i + 1 < argc) {
-      i++;
-      g.value = str_from(argv[i]);
-      g.where = (struct span){t->command_line, starts[i], starts[i] + (uint32_t)g.value.len};
-    } else if (g.value.ptr) {
-      g.where.begin = g.where.end - (uint32_t)g.value.len;
-    }
-    if (option_table[g.id].argument && !g.value.ptr) {
-      ok = option_usage(t, g.where, E0702,
-                        arena_printf(t->arena, "`%s` wants %s after it",
-                                     option_table[g.id].spelling, option_table[g.id].argument),
-                        NULL);
-      continue;
-    }
-    if (!option_table[g.id].argument && g.value.ptr) {
-      ok = option_usage(t, g.where, E0702,
-                        arena_printf(t->arena, "`%s` takes no value", option_table[g.id].spelling),
-                        NULL);
-      continue;
-    }
-    ok &= option_apply(t, &g);
+    if (word.len < 2 || word.ptr[0] != '-' || is_topic(t, word))
+      take_word(t, argv[i], where);
+    else if (!take_option(t, argc, argv, starts, &i))
+      ok = false;
   }
-  return ok && options_check(t);
-}
-
-void options_help(struct strbuf *out) {
-  strbuf_puts(
-      out, "tilec: compiles .tile kernels (the Triton kernel language) to PTX and runs them\n"
-           "\n"
-           "  tilec add.tile --target sm_90a --emit=ptx          compile to standard output\n"
-           "  tilec --run add.tile --arg x='f32[1000]:rand(0)' --arg y='f32[1000]:rand(1)' \\\n"
-           "        --arg out='f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024\n"
-           "  tilec --bench add.tile ...                         the same arguments, timed\n"
-           "  tilec --autotune add.tile ...                      the same arguments, finds the "
-           "best block sizes\n"
-           "  tilec --graph model.py --emit=graph                read a tensor graph of PyTorch\n"
-           "  tilec --layout 'mma_v2 16x8'                       draw a layout\n"
-           "  tilec --explain E0201                              explain a diagnostic\n"
-           "  tilec lsp                                          serve an editor\n");
-  static const struct {
-    const char *group, *title;
-  } groups[] = {{"mode", "Modes (without one: compile)"},
-                {"compile", "Compiling"},
-                {"ahead", "Packs and C (--emit=pack, header, c)"},
-                {"run", "Running (--run, --bench, --autotune)"},
-                {"bench", "Timing (--bench)"},
-                {"autotune", "Tuning (--autotune)"},
-                {"inside", "Debugging and reports"},
-                {"output", "Messages and results"}};
-  for (size_t g = 0; g < COUNT_OF(groups); g++) {
-    strbuf_printf(out, "\n%s\n", groups[g].title);
-    for (int i = 0; i < OPTION_COUNT; i++) {
-      if (strcmp(option_table[i].group, groups[g].group) != 0)
-        continue;
-      char left[64];
-      snprintf(left, sizeof(left), "%s%s%s", option_table[i].spelling,
-               option_table[i].argument ? " " : "",
-               option_table[i].argument ? option_table[i].argument : "");
-      strbuf_printf(out, strlen(left) > 30 ? "  %s\n  %31s%s\n" : "  %-31s%s%s\n", left, "",
-                    option_table[i].help);
-    }
-  }
-  strbuf_puts(
-      out,
-      "\nExit status: 0 done; 1 wrong input or failed comparison; 2 usage; 69 no such device;\n"
-      "70 internal error; 73 output cannot be written; 74 read or write failed; 75 a limit was "
-      "reached;\n130, 143 tuning was interrupted, the best so far is written.\n"
-      "TILE_DEBUG=help lists tracing topics; TILE_CACHE_DIR sets the cache's folder.\n");
+  return ok && (t->o.help != HELP_NONE || options_check(t));
 }

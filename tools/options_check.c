@@ -99,12 +99,33 @@ static bool check_graph(struct tool *t) {
   return true;
 }
 
+// A verb that needs an argument, such as CODE, has it.
+static bool check_verb(struct tool *t) {
+  const struct verb *v = t->o.verb;
+  if (!v || !v->argument || t->o.mode_argument || v->argument[0] == '[')
+    return true;
+  return option_usage(t, t->o.mode_at, E0702,
+                      arena_printf(t->arena, "`tilec %s` wants %s after it", v->name, v->argument),
+                      arena_printf(t->arena, "`tilec help %s` has examples", v->name));
+}
+
 static bool check_files(struct tool *t) {
-  return t->o.files.len < 2 || t->o.mode == MODE_TUNINGS ||
-         option_usage(t, t->o.files.at[1].where, E0703, "more than one input file", NULL);
+  const struct options *o = &t->o;
+  if (o->files.len < 2 || o->mode == MODE_TUNINGS)
+    return true;
+  const char *verb = o->verb ? NULL : verb_nearest(o->files.at[0].value);
+  if (verb) { // `tilec comple add.tile`
+    struct diag *d = diag_error(t->diag, o->files.at[0].where, E0703, "unknown verb `%.*s`",
+                                STR_ARG(o->files.at[0].value));
+    diag_help(d, "did you mean `tilec %s`?", verb);
+    diag_fixit(d, o->files.at[0].where, verb);
+    return false;
+  }
+  return option_usage(t, o->files.at[1].where, E0703, "more than one input file",
+                      "give one; several kernels of one file are named by `--kernel`");
 }
 
 bool options_check(struct tool *t) {
-  return check_files(t) && check_graph(t) && check_packing(t) && check_tuning(t) &&
+  return check_verb(t) && check_files(t) && check_graph(t) && check_packing(t) && check_tuning(t) &&
          check_simulation(t);
 }

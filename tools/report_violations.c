@@ -4,6 +4,8 @@
 // barriers are usually errors of this compiler.
 #include "tools/report_violations.h"
 
+#include "tools/mask_help.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +22,10 @@ static void thread_text(const struct cpu_violation *v, char *text, size_t size) 
 }
 
 static struct diag *report_outside(struct diag_engine *diag, struct span where, const char *thread,
-                                   const struct cpu_violation *v, const char *param) {
+                                   const struct cpu_violation *v, const char *param,
+                                   const char *bound) {
+  char number[24];
+  snprintf(number, sizeof number, "%llu", (unsigned long long)v->elements);
   const char *verb = v->access == CPU_LOAD    ? "load reads"
                      : v->access == CPU_STORE ? "store writes"
                                               : "atomic operation touches";
@@ -35,7 +40,10 @@ static struct diag *report_outside(struct diag_engine *diag, struct span where, 
     diag_primary_label(d, "`%s` has %llu elements; %s touches index %lld", param,
                        (unsigned long long)v->elements, thread, (long long)v->element);
   }
-  diag_help(d, "mask the lanes that stick out: `mask=i < n`");
+  if (param && v->element < 0)
+    diag_help(d, "mask the lanes that are outside, such as `mask=i >= 0`");
+  else
+    mask_help(d, where, param, !param ? "n" : bound ? bound : number);
   return d;
 }
 
@@ -162,13 +170,13 @@ static struct diag *report_simulated(struct diag_engine *diag, const struct sour
 }
 
 void violation_report(struct diag_engine *diag, const struct source *source,
-                      const struct cpu_violation *v, const char *param) {
+                      const struct cpu_violation *v, const char *param, const char *bound) {
   struct span where = span_of(source, &v->location);
   char thread[96];
   thread_text(v, thread, sizeof thread);
   struct diag *d = NULL;
   switch (v->kind) {
-  case CPU_OUTSIDE: d = report_outside(diag, where, thread, v, param); break;
+  case CPU_OUTSIDE: d = report_outside(diag, where, thread, v, param, bound); break;
   case CPU_ASSERTION:
     d = diag_error(diag, where, E0804, "assertion failed: %s", v->message);
     diag_note(d, SPAN_NONE, "in %s", thread);

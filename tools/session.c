@@ -2,6 +2,9 @@
 // Shared by all modes: reads the source, writes the result, maps recorded errors to the exit
 // status.
 #include "base/file.h"
+#include "tools/foreign_file.h"
+#include "tools/option_values.h"
+#include "tools/progress.h"
 #include "tools/reproducer.h"
 
 #include <errno.h>
@@ -15,6 +18,11 @@ struct source *tool_source(struct tool *t, int *ret_status) {
     return NULL;
   }
   int error = file_read(t->arena, t->o.file, SOURCE_MAX_BYTES, &text);
+  enum foreign_use use = t->o.graph ? FOREIGN_GRAPH : FOREIGN_SOURCE;
+  if (error == 0 && foreign_report(t->diag, t->o.file_at, t->o.file, text, use)) {
+    *ret_status = EXIT_WRONG;
+    return NULL;
+  }
   if (error == 0) {
     struct source *source = source_create(t->arena, t->o.file, text);
     reproducer_input(source);
@@ -23,9 +31,12 @@ struct source *tool_source(struct tool *t, int *ret_status) {
   *ret_status = error == EFBIG || error == ENOMEM ? EXIT_LIMIT
                 : error == ENOENT                 ? EXIT_WRONG
                                                   : EXIT_IO;
-  if (error == ENOENT)
-    diag_error(t->diag, t->o.file_at, E0710, "no such file: `%s`", t->o.file);
-  else if (error == EFBIG)
+  if (error == ENOENT) {
+    struct diag *d = diag_error(t->diag, t->o.file_at, E0710, "no such file: `%s`", t->o.file);
+    const char *verb = t->o.verb ? NULL : verb_nearest(str_from(t->o.file));
+    if (verb)
+      diag_help(d, "did you mean `tilec %s`?", verb);
+  } else if (error == EFBIG)
     diag_error(t->diag, t->o.file_at, E0901, "`%s` is larger than %u MiB", t->o.file,
                SOURCE_MAX_BYTES >> 20);
   else if (error == ENOMEM)
@@ -45,6 +56,7 @@ int tool_cannot_write(struct tool *t, struct span at, const char *path, int erro
 }
 
 int tool_write(struct tool *t, const void *data, size_t size) {
+  progress_end();
   const char *path = t->o.output ? t->o.output : "-";
   int error = file_write(path, data, size);
   return error ? tool_cannot_write(t, SPAN_NONE, path, error) : EXIT_DONE;

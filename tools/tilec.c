@@ -5,7 +5,10 @@
 #include "base/debug.h"
 #include "base/trace.h"
 #include "tools/lsp/lsp.h"
+#include "tools/progress.h"
 #include "tools/reproducer.h"
+
+#include <tile/runtime.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,20 +22,38 @@ static bool want_color(const struct tool *t) {
   return isatty(STDERR_FILENO) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 }
 
+// `-D BLOCK=abc` gives a text. Where that is what an error is about, a warning points at it.
+static void explain_definitions(struct tool *t) {
+  for (size_t i = 0; diag_error_count(t->diag) && i < t->o.defines.len; i++) {
+    const struct assignment *a = &t->o.defines.at[i];
+    const char *text = arena_printf(t->arena, "'%.*s'", STR_ARG(a->value));
+    if (!a->where.source || !strstr(diag_first_error(t->diag), text))
+      continue;
+    diag_help(diag_warning(t->diag, a->where, E0707, "this makes `%s` the text %s", a->name, text),
+              "give a number, such as `-D %s=128`, a type, `True`, `None` or a tuple", a->name);
+  }
+}
+
 static void print_messages(struct tool *t) {
+  progress_end();
+  explain_definitions(t);
   struct strbuf out = {.arena = t->arena};
   strbuf_put(&out, strbuf_cstr(&t->log), t->log.len);
-  if (t->o.diagnostics_json)
-    diag_render_json(t->diag, &out);
-  else
-    diag_render_text(t->diag,
-                     (struct diag_style){want_color(t), t->o.explain_perf || t->o.explain_fusion},
-                     &out);
+  struct diag_style style = {.color = want_color(t),
+                             .remarks = t->o.explain_perf || t->o.explain_fusion,
+                             .errors_only = t->o.quiet};
+  switch (t->o.diagnostics) {
+  case DIAGNOSTICS_TEXT: diag_render_text(t->diag, style, &out); break;
+  case DIAGNOSTICS_JSON: diag_render_json(t->diag, &out); break;
+  case DIAGNOSTICS_SARIF: diag_render_sarif(t->diag, tile_version(), &out); break;
+  }
   fwrite(strbuf_cstr(&out), 1, out.len, stderr);
   strbuf_finish(&out);
 }
 
 static int run_mode(struct tool *t) {
+  if (t->o.help != HELP_NONE)
+    return mode_help(t);
   switch (t->o.mode) {
   case MODE_COMPILE: return mode_compile(t);
   case MODE_RUN: return mode_run(t);
@@ -44,14 +65,11 @@ static int run_mode(struct tool *t) {
   case MODE_DOCTOR: return mode_doctor(t);
   case MODE_LIST_PASSES: return mode_list_passes(t);
   case MODE_EXPLAIN: return mode_explain(t);
+  case MODE_LSP: return lsp_serve(STDIN_FILENO, STDOUT_FILENO);
   case MODE_VERSION: return mode_version(t);
   case MODE_HELP: break;
   }
-  struct strbuf help = {.arena = t->arena};
-  options_help(&help);
-  int status = tool_write(t, strbuf_cstr(&help), help.len);
-  strbuf_finish(&help);
-  return status;
+  return mode_help(t);
 }
 
 // The mode, with --trace in a trace.
@@ -70,8 +88,6 @@ static int run_traced(struct tool *t) {
 int tilec_main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "--tune-worker") == 0) // this process is a worker of the tuner
     return tune_worker_main(argc, argv);
-  if (argc > 1 && strcmp(argv[1], "lsp") == 0)
-    return lsp_serve(STDIN_FILENO, STDOUT_FILENO);
   signal(SIGXFSZ, SIG_IGN); // exceeding `ulimit -f` is then a failed write, with a message
   const char *debug = getenv("TILE_DEBUG");
   if (debug && strcmp(debug, "help") == 0) {
@@ -90,7 +106,7 @@ int tilec_main(int argc, char **argv) {
   int status = EXIT_USAGE;
   if (argc < 2) {
     struct strbuf help = {.arena = t.arena};
-    options_help(&help);
+    help_write_short(&help);
     fputs(strbuf_cstr(&help), stderr);
     strbuf_finish(&help);
   } else if (options_parse(&t, argc, argv)) {

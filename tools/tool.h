@@ -9,18 +9,11 @@
 #include "base/vec.h"
 #include "lowering/compile.h"
 
-// Exit statuses, as in docs/cli.md.
+// EXIT_DONE, EXIT_WRONG, ...
 enum exit_status {
-  EXIT_DONE = 0,
-  EXIT_WRONG = 1, // the input was wrong or a comparison failed
-  EXIT_USAGE = 2,
-  EXIT_NO_DEVICE = 69,
-  EXIT_INTERNAL = 70,
-  EXIT_CANNOT_WRITE = 73,
-  EXIT_IO = 74,
-  EXIT_LIMIT = 75,
-  EXIT_INTERRUPTED = 130, // --autotune: by SIGINT; the best so far was written
-  EXIT_TERMINATED = 143   // by SIGTERM, likewise
+#define STATUS(id, number, meaning) EXIT_##id = number,
+#include "tools/exit_status.def"
+#undef STATUS
 };
 
 enum tool_mode {
@@ -34,6 +27,7 @@ enum tool_mode {
   MODE_DOCTOR,
   MODE_LIST_PASSES,
   MODE_EXPLAIN,
+  MODE_LSP,
   MODE_VERSION,
   MODE_HELP
 };
@@ -64,13 +58,26 @@ enum artifact {
 };
 #define ARTIFACT_COUNT 7
 
+struct words {
+  struct word *at;
+  size_t len, cap;
+};
+struct texts {
+  const char **at;
+  size_t len, cap;
+};
+
+struct verb;
+
 struct options {
+  const struct verb *verb; // NULL: options alone
+  enum { HELP_NONE, HELP_SHORT, HELP_FULL } help;
   enum tool_mode mode;
   const char *file; // NULL when none was given; the first of `files`
   struct span file_at;
-  VEC(struct word) files; // all; several for --tunings only
-  const char *
-      mode_argument; // SPEC of --layout (all remaining words), CODE of --explain, VERB of --tunings
+  struct words files; // all; several for --tunings only
+  // SPEC of --layout (all remaining words), CODE of --explain, VERB of --tunings, topic of help
+  const char *mode_argument;
   struct span mode_at;
   bool graph;                // `file` is a graph
   enum tool_mode graph_mode; // mode of the graph: MODE_COMPILE, MODE_RUN or MODE_BENCH
@@ -79,8 +86,8 @@ struct options {
   const char *target; // as given; NULL: auto
   struct span target_at;
   VEC(struct assignment) defines, args, outs, expects;
-  VEC(const char *) folders;                                  // of -I
-  VEC(struct word) kernels, targets, grids, specs, functions; // all that were given, in order
+  struct texts folders;                                   // of -I
+  struct words kernels, targets, grids, specs, functions; // all that were given, in order
   struct str signature, grid;
   struct span signature_at, grid_at;
   bool no_tunings;
@@ -107,7 +114,8 @@ struct options {
   const char *tune_file, *svg, *t4, *trace; // NULL: not given
   double flops;
   struct pass_options passes;
-  bool explain_perf, explain_fusion, json, diagnostics_json;
+  bool explain_perf, explain_fusion, json, quiet, verbose;
+  enum { DIAGNOSTICS_TEXT, DIAGNOSTICS_JSON, DIAGNOSTICS_SARIF } diagnostics;
   struct span explain_fusion_at;
   bool launch_pdl; // of kernels
   bool no_pdl;     // with --graph
@@ -134,7 +142,10 @@ struct tool {
 
 // Parses argv into t->o. False after a usage error, with diagnostics (E0701..E0708).
 bool options_parse(struct tool *t, int argc, char **argv);
-void options_help(struct strbuf *out);
+// The help of a verb, of an option, or (NULL) of everything; the short one lists the verbs. False
+// if the topic is unknown.
+bool help_write(const char *topic, struct strbuf *out);
+void help_write_short(struct strbuf *out);
 
 // ---- the modes: each returns the exit status ----
 int mode_compile(struct tool *t);
@@ -151,6 +162,7 @@ int mode_doctor(struct tool *t);
 int mode_list_passes(struct tool *t);
 int mode_explain(struct tool *t);
 int mode_version(struct tool *t);
+int mode_help(struct tool *t);
 
 // The program itself (tilec.c); returns its exit status.
 int tilec_main(int argc, char **argv);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "runtime/runtime_internal.h"
 #include "tools/launch.h"
+#include "tools/progress.h"
 #include "tools/report_violations.h"
 #include "tools/reproducer.h"
 
@@ -265,12 +266,18 @@ static void report_violation(struct tool *t, struct launch *l, const struct cpu_
   // The run-time parameter's name: violations count the parameters the kernel was launched with.
   const char *name =
       v->param >= 0 ? tile_kernel_param_name(l->kernel, l->packed, l->arg_count, v->param) : NULL;
-  violation_report(t->diag, l->source, v, name);
+  const char *bound = NULL;
+  for (size_t i = 0; i < l->arg_count && !bound; i++)
+    if (jit_is_integer(&l->packed[i]) && l->packed[i].value.integer == (int64_t)v->elements)
+      bound = l->args[i].param->name;
+  violation_report(t->diag, l->source, v, name, bound);
 }
 
 int launch_compile(struct tool *t, struct launch *l) {
   struct jit_report report = {t->arena, t->diag};
   struct module *module;
+  progress_stage(
+      t, arena_printf(t->arena, "compiling %s for %s", l->kernel_name, l->properties.target));
   tile_status status = jit_specialise(l->kernel, l->packed, l->arg_count, &report, &l->spec);
   if (status == TILE_OK)
     status = jit_spec_module(l->kernel, l->spec, &module);
@@ -280,6 +287,8 @@ int launch_compile(struct tool *t, struct launch *l) {
 }
 
 int launch_run(struct tool *t, struct launch *l) {
+  progress_stage(
+      t, arena_printf(t->arena, "%s %s", t->o.simulate ? "simulating" : "running", l->kernel_name));
   reproducer_kernel_runs(l->properties.is_cpu && !t->o.check);
   tile_status status = tile_launch(l->kernel, NULL, l->grid, l->packed, l->arg_count);
   if (status == TILE_OK)

@@ -88,6 +88,8 @@ double tune_key_distance(const struct tune_key *k, const struct tune_key_value *
 // does not.
 double tune_entry_rank(const struct tune_entry *e, double distance);
 void tune_file_print(const struct tune_file *f, struct strbuf *out); // the file's text
+void tune_entry_print(const struct tune_entry *e,
+                      struct strbuf *out); // its JSON object in the file
 // Merges all entries of `from` into `into` (paths); of two for one key and hash the one that does
 // not spill stays, else the faster. False with diagnostics.
 bool tune_file_merge(struct arena *a, struct diag_engine *diag, const char *into, const char *from);
@@ -98,6 +100,9 @@ void tune_file_show(const struct tune_file *f, const bool *is_stale, struct strb
 // Prints what was added (+), removed (-) and changed (~), one entry per line. False: nothing.
 bool tune_file_diff(const struct tune_file *before, const struct tune_file *after,
                     struct strbuf *out);
+// The same as a JSON object with arrays `added`, `removed` and `changed`.
+bool tune_file_diff_json(const struct tune_file *before, const struct tune_file *after,
+                         struct strbuf *out);
 // "BLOCK=128, num_warps=4", "M=4096, N=4096": as in reports.
 void tune_settings_print(const struct tune_setting *s, size_t count, struct strbuf *out);
 void tune_key_values_print(const struct tune_key *k, struct strbuf *out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints tunings: a table, and the differences between two files.
+#include "base/json.h"
 #include "autotune/database/database_internal.h"
 #include "base/memory.h"
 
@@ -126,10 +127,13 @@ static bool same_settings(const struct tune_entry *a, const struct tune_entry *b
   return same;
 }
 
+static bool has_other_hash(const struct tune_entry *a, const struct tune_entry *b) {
+  return memcmp(a->key.hash, b->key.hash, sizeof a->key.hash) != 0;
+}
+
 static bool print_change(const struct tune_entry *a, const struct tune_entry *b,
                          struct strbuf *out) {
-  bool hash = memcmp(a->key.hash, b->key.hash, sizeof a->key.hash) != 0;
-  bool settings = !same_settings(a, b, out);
+  bool hash = has_other_hash(a, b), settings = !same_settings(a, b, out);
   if (!hash && !settings && a->ms == b->ms)
     return false;
   print_name('~', b, out);
@@ -158,5 +162,48 @@ bool tune_file_diff(const struct tune_file *before, const struct tune_file *afte
       print_whole('+', e, out);
     any |= !old || print_change(old, e, out);
   }
+  return any;
+}
+
+static void write_entry(const struct tune_entry *e, struct json_writer *w) {
+  struct strbuf text = {.arena = w->out->arena};
+  tune_entry_print(e, &text);
+  json_raw(w, strbuf_cstr(&text));
+  strbuf_finish(&text);
+}
+
+// The entries of `in` without a counterpart in `other`. Whether there are any.
+static bool write_missing(const char *key, const struct tune_file *in,
+                          const struct tune_file *other, struct json_writer *w) {
+  bool any = false;
+  json_key(w, key), json_begin_array(w);
+  for (size_t i = 0; i < in->count; i++)
+    if (!counterpart(other, &in->entries[i])) {
+      write_entry(&in->entries[i], w);
+      any = true;
+    }
+  json_end_array(w);
+  return any;
+}
+
+bool tune_file_diff_json(const struct tune_file *before, const struct tune_file *after,
+                         struct strbuf *out) {
+  struct json_writer w = {.out = out};
+  json_begin_object(&w);
+  bool any = write_missing("added", after, before, &w);
+  any |= write_missing("removed", before, after, &w);
+  json_key(&w, "changed"), json_begin_array(&w);
+  for (size_t i = 0; i < after->count; i++) {
+    const struct tune_entry *e = &after->entries[i], *old = counterpart(before, e);
+    if (!old || (!has_other_hash(old, e) && same_settings(old, e, out) && old->ms == e->ms))
+      continue;
+    any = true;
+    json_begin_object(&w);
+    json_key(&w, "before"), write_entry(old, &w);
+    json_key(&w, "after"), write_entry(e, &w);
+    json_end_object(&w);
+  }
+  json_end_array(&w), json_end_object(&w);
+  strbuf_putc(out, '\n');
   return any;
 }

@@ -46,7 +46,7 @@ static void write_time(struct json_writer *w, const char *name, double ms) {
   json_double(w, unit > 0 && isfinite(unit) ? round(ms * unit) / unit : ms);
 }
 
-static void write_entry(const struct tune_entry *e, struct strbuf *out) {
+void tune_entry_print(const struct tune_entry *e, struct strbuf *out) {
   struct json_writer w = {.out = out};
   char hash[65];
   sha256_hex(e->key.hash, hash);
@@ -76,7 +76,7 @@ void tune_file_print(const struct tune_file *f, struct strbuf *out) {
   strbuf_printf(out, "{\"tile_tune\": %d, \"entries\": [", TUNE_FILE_VERSION);
   for (size_t i = 0; i < f->count; i++) {
     strbuf_puts(out, i ? ",\n" : "\n");
-    write_entry(&f->entries[i], out);
+    tune_entry_print(&f->entries[i], out);
   }
   strbuf_puts(out, "\n]}\n");
 }

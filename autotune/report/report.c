@@ -14,7 +14,8 @@
 void tune_progress_line(const struct tune_progress *p, struct strbuf *out) {
   strbuf_printf(out, "tuning %u/%u", p->measured, p->to_measure);
   if (p->best)
-    strbuf_printf(out, "  best %.4g ms (%s)", p->best_ms, p->best);
+    strbuf_printf(out, "  best %.4g %s (%s)", p->best_ms < 0.1 ? p->best_ms * 1e3 : p->best_ms,
+                  p->best_ms < 0.1 ? "us" : "ms", p->best);
   else if (p->analysed)
     strbuf_printf(out, "  %u analysed", p->analysed);
   strbuf_printf(out, "  %.1f s", p->elapsed_ms / 1e3);
@@ -74,11 +75,21 @@ static double default_ms(const struct tune_result *r) {
   return report_is_timed(&r->trials[0]) ? r->trials[0].sample.median : 0;
 }
 
+// Of the table: short times are in microseconds.
+struct unit {
+  const char *name;
+  double per_ms;
+};
+
+static struct unit unit_of(const struct tune_result *r) {
+  return r->trials[r->best].sample.median < 0.1 ? (struct unit){"us", 1e3} : (struct unit){"ms", 1};
+}
+
 static void print_row(const struct tune_space *s, const struct tune_result *r,
                       const struct tune_trial *t, const char *label, struct strbuf *out) {
-  double normal = default_ms(r);
-  strbuf_printf(out, "  %-10s%10.4f  %8.4f  %8.4f", label, t->sample.median, t->sample.p20,
-                t->sample.p80);
+  double normal = default_ms(r), per_ms = unit_of(r).per_ms;
+  strbuf_printf(out, "  %-10s%10.4f  %8.4f  %8.4f", label, t->sample.median * per_ms,
+                t->sample.p20 * per_ms, t->sample.p80 * per_ms);
   if (normal > 0)
     strbuf_printf(out, "  %6.2fx  ", normal / t->sample.median);
   else
@@ -95,7 +106,8 @@ static void print_table(const struct tune_space *s, const struct tune_result *r,
   const struct tune_trial **list = ranking(r, TUNE_MEASURED, &n);
   if (!list)
     return;
-  strbuf_puts(out, "                    ms       p20       p80  against the default\n");
+  strbuf_printf(out, "                    %s       p20       p80  against the default\n",
+                unit_of(r).name);
   for (size_t i = 0; i < n && i < SHOWN_BEST; i++) {
     char label[16];
     snprintf(label, sizeof label, "%zu%s", i + 1, list[i]->config == 0 ? " default" : "");
@@ -109,6 +121,23 @@ static void print_table(const struct tune_space *s, const struct tune_result *r,
   if (r->reference != 0 && report_is_timed(&r->trials[r->reference]))
     print_row(s, r, &r->trials[r->reference], "reference", out);
   free(list);
+}
+
+// The least bound of all configurations: that of the winner alone would change with the winner.
+double report_bound_ms(const struct tune_result *r) {
+  double bound = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    double of = r->trials[i].prediction.bound_ms;
+    bound = of > 0 && (bound <= 0 || of < bound) ? of : bound;
+  }
+  return bound;
+}
+
+void tune_sample_print(struct tune_sample sample, struct strbuf *out) {
+  double per_ms = sample.median < 0.1 ? 1e3 : 1;
+  strbuf_time(out, sample.median);
+  strbuf_printf(out, "  (p20 %.*f, p80 %.*f)", per_ms > 1 ? 2 : 4, sample.p20 * per_ms,
+                per_ms > 1 ? 2 : 4, sample.p80 * per_ms);
 }
 
 static void print_peak(const struct tune_result *r, double flops, double bytes,
@@ -125,9 +154,12 @@ static void print_peak(const struct tune_result *r, double flops, double bytes,
   }
   if (flops > 0)
     strbuf_printf(out, "  compute  %.4g TFLOP/s\n", flops / 1e9 / ms);
-  if (t->prediction.bound_ms > 0)
-    strbuf_printf(out, "  bound    %.1f%%: bytes and operations alone take %.4f ms\n",
-                  100 * t->prediction.bound_ms / ms, t->prediction.bound_ms);
+  double bound = report_bound_ms(r);
+  if (bound > 0) {
+    strbuf_printf(out, "  bound    %.1f%%: bytes and operations alone take ", 100 * bound / ms);
+    strbuf_time(out, bound);
+    strbuf_putc(out, '\n');
+  }
 }
 
 // ---- what was dropped ----
@@ -187,8 +219,9 @@ static void print_spills(const struct tune_space *s, const struct tune_result *r
     strbuf_printf(out, "  %5zu %s: not chosen, since others do not\n", n,
                   tune_outcome_name(TUNE_SPILLS));
   for (size_t i = 0; i < n && i < SHOWN_FAILURES; i++) {
-    strbuf_printf(out, "          %.4f ms, %s: ", list[i]->sample.median,
-                  list[i]->reason ? list[i]->reason : "");
+    strbuf_puts(out, "          ");
+    strbuf_time(out, list[i]->sample.median);
+    strbuf_printf(out, ", %s: ", list[i]->reason ? list[i]->reason : "");
     tune_config_print(s, list[i]->config, out);
     strbuf_putc(out, '\n');
   }

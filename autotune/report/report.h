@@ -7,6 +7,8 @@
 
 // "tuning 37/120  best 0.82 ms (BLOCK_M=128, ...)  4.1 s"
 void tune_progress_line(const struct tune_progress *p, struct strbuf *out);
+// "0.1234 ms  (p20 0.1200, p80 0.1300)", in the unit that fits.
+void tune_sample_print(struct tune_sample sample, struct strbuf *out);
 // The five best, the default and the reference; speed-up, percent of the lower bound (`flops` and
 // `bytes` of a launch, 0: unknown), dropped configurations by reason, and the options to paste.
 void tune_report(const struct tune_space *s, const struct tune_result *r, double flops,

@@ -69,8 +69,9 @@ static void write_winner(struct json_writer *w, const struct tune_space *s,
       json_key(w, "gbs"), json_double(w, bytes / 1e6 / t->sample.median);
     if (flops > 0)
       json_key(w, "tflops"), json_double(w, flops / 1e9 / t->sample.median);
-    if (t->prediction.bound_ms > 0)
-      json_key(w, "of_peak"), json_double(w, t->prediction.bound_ms / t->sample.median);
+    double bound = report_bound_ms(r);
+    if (bound > 0)
+      json_key(w, "of_peak"), json_double(w, bound / t->sample.median);
   }
   json_end_object(w);
   strbuf_finish(&options);

@@ -49,7 +49,7 @@ static bool unknown_name(struct space_builder *b, struct span at, struct str nam
       diag_error(b->diag, at, E0728, "the kernel has no parameter `%.*s`", STR_ARG(name));
   const char *near = str_nearest(name, names, n);
   if (near) {
-    diag_help(d, "did you mean `%s`?", near);
+    diag_did_you_mean(d, at, near);
     return false;
   }
   struct strbuf list = {.arena = b->a};

@@ -5,6 +5,7 @@
 // again, are behind the source. Cut edges are what is saved.
 #include "graph/autodiff/partition.h"
 
+#include "base/json.h"
 #include "graph/autodiff/max_flow.h"
 #include "graph/ir/graph_operators.h"
 #include "graph/passes/passes.h"
@@ -400,4 +401,32 @@ void partition_print(const struct partition *p, struct strbuf *out) {
   for (size_t i = p->recomputed.len; i-- > 0;)
     strbuf_printf(out, "  %s = %s\n", p->recomputed.at[i]->name,
                   operator_row(p->recomputed.at[i]->def->op)->name);
+}
+
+static void write_values(const char *key, struct value *const *at, size_t n,
+                         struct json_writer *w) {
+  json_key(w, key), json_begin_array(w);
+  for (size_t i = 0; i < n; i++) {
+    struct strbuf type = {.arena = w->out->arena};
+    value_type_print(at[i], false, &type);
+    json_begin_object(w);
+    json_key(w, "name"), json_cstring(w, at[i]->name);
+    json_key(w, "type"), json_cstring(w, strbuf_cstr(&type));
+    json_key(w, "operator"),
+        json_cstring(w, at[i]->def ? operator_row(at[i]->def->op)->name : NULL);
+    json_end_object(w);
+    strbuf_finish(&type);
+  }
+  json_end_array(w);
+}
+
+void partition_write(const struct partition *p, struct json_writer *w) {
+  json_begin_object(w);
+  json_key(w, "saved_bytes"), json_int(w, p->saved_bytes);
+  json_key(w, "without_bytes"), json_int(w, p->without_bytes);
+  json_key(w, "fits"), json_bool(w, p->fits);
+  write_values("saved", p->saved.at, p->saved.len, w);
+  write_values("reads", p->reads.at, p->reads.len, w);
+  write_values("recomputed", p->recomputed.at, p->recomputed.len, w);
+  json_end_object(w);
 }

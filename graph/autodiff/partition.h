@@ -31,5 +31,8 @@ struct partition *graph_partition(struct graph *g, size_t outputs, size_t seeds,
                                   const struct partition_options *o);
 // A report: what is saved, what is computed again, and the bytes.
 void partition_print(const struct partition *p, struct strbuf *out);
+// The same as a JSON object.
+struct json_writer;
+void partition_write(const struct partition *p, struct json_writer *w);
 
 #endif

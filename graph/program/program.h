@@ -128,6 +128,9 @@ struct program_options {
 // A line per launch: grid, arguments, bytes, operations and, for a target with known peaks, a lower
 // bound of its time; then the arena.
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out);
+// The same as a JSON object. Nested at most as deep as subgraphs are.
+struct json_writer;
+void program_write_plan(const struct program *p, const char *target, struct json_writer *w);
 void program_print_tile(const struct program *p, struct strbuf *out); // all sources in one file
 
 // ---- sources and grids (graph/program/program_kernel.c) ----

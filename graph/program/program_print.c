@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints a program: the plan, a line per launch with a lower bound of its time, and the sources.
+#include "base/json.h"
 #include "graph/program/program.h"
 
 #include <inttypes.h>
@@ -28,6 +29,12 @@ static void print_count(double n, const char *unit, struct strbuf *out) {
 }
 
 static double number(const struct expr *e) { return e ? (double)expr_hint(e) : 0; }
+
+// The lower bound of a launch's time.
+static double bound_ms(const struct launch *l, const struct peak *peak) {
+  double memory = number(l->bytes) / peak->bytes, compute = number(l->flops) / peak->flops;
+  return 1e3 * (memory > compute ? memory : compute);
+}
 
 static void print_args(const struct launch *l, struct strbuf *out) {
   for (size_t i = 0; i < l->args.len; i++) {
@@ -62,8 +69,8 @@ static void print_launch(const struct launch *l, size_t index, const struct peak
     print_count(number(l->flops), "FLOP", out);
   }
   if (peak) {
-    double memory = number(l->bytes) / peak->bytes, compute = number(l->flops) / peak->flops;
-    strbuf_printf(out, ", lower bound %.4f ms", 1e3 * (memory > compute ? memory : compute));
+    strbuf_puts(out, ", lower bound ");
+    strbuf_time(out, bound_ms(l, peak));
   }
   strbuf_putc(out, '\n');
 }
@@ -90,10 +97,7 @@ void program_print_plan(const struct program *p, const char *target, struct strb
   for (size_t i = 0; i < p->launches.len; i++) {
     const struct launch *l = &p->launches.at[i];
     print_launch(l, i, peak, out);
-    if (peak) {
-      double memory = number(l->bytes) / peak->bytes, compute = number(l->flops) / peak->flops;
-      bound += memory > compute ? memory : compute;
-    }
+    bound += peak ? bound_ms(l, peak) : 0;
   }
   for (size_t i = 0; i < p->copies.len; i++) {
     const struct program_copy *c = &p->copies.at[i];
@@ -113,8 +117,84 @@ void program_print_plan(const struct program *p, const char *target, struct strb
         strbuf_printf(out, "\nin launch %zu, ", i);
         program_print_plan(p->launches.at[i].bodies[k], target, out);
       }
+  if (peak) {
+    strbuf_puts(out, "lower bound of all: ");
+    strbuf_time(out, bound);
+    strbuf_putc(out, '\n');
+  }
+}
+
+// ---- as JSON ----
+
+// A number, or for symbolic sizes its formula as a string.
+static void write_expr(const struct expr *e, struct json_writer *w) {
+  struct strbuf text = {.arena = w->out->arena};
+  if (e && e->kind == EXPR_CONST)
+    json_int(w, expr_hint(e));
+  else if (e)
+    expr_print(e, &text), json_cstring(w, strbuf_cstr(&text));
+  else
+    json_null(w);
+  strbuf_finish(&text);
+}
+
+static void write_launch(const struct launch *l, const struct peak *peak, struct json_writer *w) {
+  json_begin_object(w);
+  json_key(w, "kernel"), json_cstring(w, l->kernel ? l->kernel->name : l->call->node->name);
+  json_key(w, "grid"), json_begin_array(w);
+  for (int d = 0; d < 3; d++)
+    if (l->grid[d])
+      write_expr(l->grid[d], w);
+  json_end_array(w);
+  json_key(w, "arguments"), json_begin_array(w);
+  for (size_t i = 0; i < l->args.len; i++) {
+    const struct launch_arg *a = &l->args.at[i];
+    json_begin_object(w);
+    json_key(w, "kind");
+    json_cstring(w, a->kind == LAUNCH_BUFFER ? "buffer" : a->kind == LAUNCH_SIZE ? "size" : "seed");
+    if (a->kind == LAUNCH_BUFFER)
+      json_key(w, "name"), json_cstring(w, a->buffer->name);
+    else if (a->kind == LAUNCH_SIZE)
+      json_key(w, "value"), write_expr(a->size, w);
+    json_key(w, "written"), json_bool(w, a->is_written);
+    json_end_object(w);
+  }
+  json_end_array(w);
+  json_key(w, "bytes"), write_expr(l->bytes, w);
+  json_key(w, "flops"), write_expr(l->flops, w);
   if (peak)
-    strbuf_printf(out, "lower bound of all: %.4f ms\n", 1e3 * bound);
+    json_key(w, "lower_bound_ms"), json_double(w, bound_ms(l, peak));
+  json_end_object(w);
+}
+
+void program_write_plan(const struct program *p, const char *target, struct json_writer *w) {
+  const struct peak *peak = peak_of(target);
+  json_begin_object(w);
+  json_key(w, "name"), json_cstring(w, p->graph->name);
+  json_key(w, "kernels"), json_int(w, (int64_t)program_kernel_count(p));
+  json_key(w, "launches"), json_begin_array(w);
+  for (size_t i = 0; i < p->launches.len; i++)
+    write_launch(&p->launches.at[i], peak, w);
+  json_end_array(w);
+  json_key(w, "copies"), json_begin_array(w);
+  for (size_t i = 0; i < p->copies.len; i++) {
+    const struct program_copy *c = &p->copies.at[i];
+    json_begin_object(w);
+    json_key(w, "from"), json_cstring(w, c->from->name);
+    json_key(w, "to"), json_cstring(w, c->to->name);
+    json_key(w, "bytes"), write_expr(c->bytes, w);
+    json_end_object(w);
+  }
+  json_end_array(w);
+  json_key(w, "temporary_bytes"), write_expr(p->arena_bytes, w);
+  json_key(w, "eager_bytes"), write_expr(p->eager_bytes, w);
+  json_key(w, "bodies"), json_begin_array(w); // of launches that run subgraphs
+  for (size_t i = 0; i < p->launches.len; i++)
+    for (size_t k = 0; k < COUNT_OF(p->launches.at[i].bodies); k++)
+      if (p->launches.at[i].bodies[k])
+        program_write_plan(p->launches.at[i].bodies[k], target, w);
+  json_end_array(w);
+  json_end_object(w);
 }
 
 static void print_sources(const struct program *p, size_t *count, struct strbuf *out) {

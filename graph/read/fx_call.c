@@ -117,6 +117,15 @@ static bool arguments(struct reader *r, bool writes, struct call *c) {
   return fx_expect(r, TOK_RPAREN);
 }
 
+// Of a name that points into the source.
+static struct span name_span(const struct reader *r, struct str name) {
+  const char *text = r->source->text.ptr;
+  if (name.ptr < text || name.ptr >= text + r->source->text.len)
+    return SPAN_NONE;
+  uint32_t begin = (uint32_t)(name.ptr - text);
+  return (struct span){r->source, begin, begin + (uint32_t)name.len};
+}
+
 static bool put_named(struct reader *r, const struct call *c, size_t i, const struct parameter *ps,
                       size_t count, struct arg *args, struct value **variables, bool *given) {
   size_t p = 0;
@@ -130,7 +139,7 @@ static bool put_named(struct reader *r, const struct call *c, size_t i, const st
     struct diag *d = fx_error(r, c->spans[i], E1003, "`%.*s` has no parameter `%.*s`",
                               STR_ARG(c->name), STR_ARG(c->names[i]));
     if (near)
-      diag_help(d, "did you mean `%s`?", near);
+      diag_did_you_mean(d, name_span(r, c->names[i]), near);
     return false;
   }
   if (given[p]) {

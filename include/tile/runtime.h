@@ -11,6 +11,8 @@
 #ifndef TILE_RUNTIME_H
 #define TILE_RUNTIME_H
 
+#include <tile/version.h>
+
 #include <stddef.h>
 #include <stdint.h>
 

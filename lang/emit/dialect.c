@@ -84,7 +84,8 @@ static struct value emit_dict(struct eval *e, const struct expr *x) {
   for (size_t i = 0; i < x->dict.count; i++) {
     const struct dict_item *item = &x->dict.items[i];
     if (!item->key) {
-      eval_error(e, x->span, E0231, "`**` in dictionaries is not part of the language");
+      diag_help(eval_error(e, x->span, E0231, "`**` in dictionaries is not part of the language"),
+                "write each key and value");
       return VALUE_ERROR;
     }
     struct value *row = arena_array(e->a, struct value, 2);
@@ -107,7 +108,8 @@ static struct value emit_dict(struct eval *e, const struct expr *x) {
 
 static void unread(struct eval *e, const struct stmt *s) {
   if (s->unsupported)
-    eval_error(e, s->span, E0111, "`%s` is not part of the language", s->unsupported);
+    diag_help(eval_error(e, s->span, E0111, "`%s` is not part of the language", s->unsupported),
+              "%s", ast_unsupported_help(s->unsupported));
   else
     e->damaged = true;
 }
@@ -116,7 +118,8 @@ static void unread(struct eval *e, const struct stmt *s) {
 static void attempt(struct eval *e, const struct stmt *s) {
   for (size_t i = 0; i < s->try_stmt.body.len; i++)
     if (s->try_stmt.body.at[i]->kind == STMT_IMPORT) {
-      eval_error(e, s->span, E0111, "`try` is not part of the language");
+      diag_help(eval_error(e, s->span, E0111, "`try` is not part of the language"), "%s",
+                ast_unsupported_help("try"));
       return;
     }
   struct seq body = {.list = &s->try_stmt.body};

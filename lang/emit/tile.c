@@ -112,6 +112,22 @@ static bool eval_subscript_items(struct eval *e, const struct expr_list *items, 
   return true;
 }
 
+// `p[i]`, as in C: what is written instead.
+static void suggest_load(struct eval *e, struct diag *d, const struct expr *x) {
+  struct span of = x->subscript.object->span,
+              at = x->subscript.items.len == 1 ? x->subscript.items.at[0]->span : SPAN_NONE;
+  if (at.source != x->span.source || of.source != x->span.source || !at.source) {
+    diag_help(d, "load what it points to: `tl.load(x + i)`");
+    return;
+  }
+  struct str pointer = {at.source->text.ptr + of.begin, of.end - of.begin},
+             offset = {at.source->text.ptr + at.begin, at.end - at.begin};
+  diag_fixit(d, x->span,
+             str_is(offset, "0")
+                 ? arena_printf(e->a, "tl.load(%.*s)", STR_ARG(pointer))
+                 : arena_printf(e->a, "tl.load(%.*s + %.*s)", STR_ARG(pointer), STR_ARG(offset)));
+}
+
 // Reports too many subscripts and too many dimensions.
 static bool subscript_fits(struct eval *e, const struct expr *x, struct value v, unsigned used,
                            unsigned added) {
@@ -120,7 +136,7 @@ static bool subscript_fits(struct eval *e, const struct expr *x, struct value v,
         eval_error(e, x->span, E0212, "unsupported tensor index: %u subscript%s for %s, of rank %u",
                    used, used == 1 ? "" : "s", type_text(e->a, v.type), v.type.rank);
     if (v.type.ptr && !v.type.rank && !added)
-      diag_help(d, "load what it points to: `tl.load(x + i)`");
+      suggest_load(e, d, x);
     else if (!v.type.rank)
       diag_help(d,
                 "a scalar has no axes, only new ones: `s[None, None, :]`, with `:` last, has the "

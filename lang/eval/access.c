@@ -161,9 +161,10 @@ static struct value unknown_attribute(struct eval *e, struct operand x, const ch
   struct diag *d =
       eval_error(e, at, E0211, "%s has no attribute `%s`", value_describe(e, x.v), name);
   const char *near = x.v.kind == VALUE_RT ? builtin_nearest(e, name, true) : NULL;
+  if (x.v.kind == VALUE_RT && habit_method_help(d, name, at))
+    return VALUE_ERROR;
   if (near) {
-    diag_help(d, "did you mean `%s`?", near);
-    diag_fixit(d, at, near);
+    diag_did_you_mean(d, at, near);
   }
   eval_help_none(e, d, x);
   return VALUE_ERROR;

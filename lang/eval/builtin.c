@@ -61,18 +61,15 @@ const char *builtin_spelled(struct eval *e, const struct builtin *b) {
              : arena_printf(e->a, "tl.%s", b->name);
 }
 
-// Parameters that Triton had once, and what is written now.
-static const char *instead_of(const char *builtin, const char *name) {
-  static const struct {
-    const char *builtin, *name, *instead;
-  } gone[] = {
-      {"dot", "trans_a", "`tl.dot(tl.trans(a), b)`"},
-      {"dot", "trans_b", "`tl.dot(a, tl.trans(b))`"},
-  };
-  for (size_t i = 0; i < COUNT_OF(gone); i++)
-    if (strcmp(gone[i].builtin, builtin) == 0 && strcmp(gone[i].name, name) == 0)
-      return gone[i].instead;
-  return NULL;
+// The callee's name, where the call begins with it.
+static struct span callee_span(const struct call *c) {
+  struct span at = c->at;
+  size_t n = strlen(c->builtin->name);
+  if (!at.source || at.begin + n > at.source->text.len ||
+      memcmp(at.source->text.ptr + at.begin, c->builtin->name, n) != 0)
+    return SPAN_NONE;
+  at.end = at.begin + (uint32_t)n;
+  return at;
 }
 
 static bool bind_named(struct eval *e, struct call *c, const struct builtin_param *p, size_t n,
@@ -90,20 +87,68 @@ static bool bind_named(struct eval *e, struct call *c, const struct builtin_para
   }
   struct diag *d = eval_error(e, x.at, E0501, "`%s` has no parameter `%s`",
                               builtin_spelled(e, c->builtin), name);
-  const char *instead = instead_of(c->builtin->name, name);
-  if (instead) {
-    diag_help(d, "Triton 2.1 dropped it; write %s", instead);
+  if (habit_parameter_help(d, c->builtin->name, name, x.at, callee_span(c)))
     return false;
-  }
   for (size_t i = 0; i < n; i++) {
     const char *candidate = arena_strndup(e->a, p[i].name.ptr, p[i].name.len);
     if (str_nearest(str_from(name), &candidate, 1)) {
-      diag_help(d, "did you mean `%s`?", candidate);
+      diag_did_you_mean(d, eval_keyword_span(x.at, name), candidate);
       return false;
     }
   }
   diag_help(d, "its parameters are: %s", c->builtin->params);
   return false;
+}
+
+// The parameters that a call must give, "pointer, value, ..."; without a method's own object.
+static const char *parameter_list(struct eval *e, const struct builtin *b) {
+  struct strbuf list = {.arena = e->a};
+  struct str rest = str_from(b->params), name;
+  bool is_method = b->flags & BUILTIN_DESCRIPTOR;
+  for (size_t n = 0; rest.ptr; n++) {
+    rest = str_split(rest, ' ', &name);
+    bool is_optional = name.len && name.ptr[name.len - 1] == '=';
+    if (n == 0 && is_method)
+      continue;
+    strbuf_printf(&list, "%s%.*s", list.len ? ", " : "", is_optional ? 3 : (int)name.len,
+                  is_optional ? "..." : name.ptr);
+    if (is_optional)
+      break;
+  }
+  return strbuf_cstr(&list);
+}
+
+// The closing parenthesis of the call at `at`, for an edit before it; SPAN_NONE if it is not found
+// on the line.
+static struct span before_close(struct span at) {
+  if (!at.source)
+    return SPAN_NONE;
+  struct str text = at.source->text;
+  int depth = 0;
+  for (size_t i = at.begin; i < text.len && text.ptr[i] != '\n'; i++) {
+    depth += text.ptr[i] == '(' || text.ptr[i] == '[';
+    depth -= text.ptr[i] == ')' || text.ptr[i] == ']';
+    if (depth == 0 && text.ptr[i] == ')')
+      return (struct span){at.source, (uint32_t)i, (uint32_t)i};
+  }
+  return SPAN_NONE;
+}
+
+static void report_missing_argument(struct eval *e, struct call *c, struct str name) {
+  const char *spelled = builtin_spelled(e, c->builtin);
+  struct diag *d =
+      eval_error(e, c->at, E0501, "argument `%.*s` of `%s` is missing", STR_ARG(name), spelled);
+  struct span end = before_close(c->at);
+  if (strcmp(c->builtin->name, "arange") == 0 && c->args[0].at.source) {
+    diag_help(d, "a range has a start: `tl.arange(0, N)`");
+    diag_fixit(d, (struct span){c->args[0].at.source, c->args[0].at.begin, c->args[0].at.begin},
+               "0, ");
+  } else if (str_is(name, "dtype") && end.source) {
+    diag_help(d, "for example `%s(..., dtype=tl.float32)`", spelled);
+    diag_fixit(d, end, ", dtype=tl.float32");
+  } else {
+    diag_help(d, "write `%s(%s)`", spelled, parameter_list(e, c->builtin));
+  }
 }
 
 static bool bind_arguments(struct eval *e, struct call *c, const struct builtin_param *p, size_t n,
@@ -129,8 +174,7 @@ static bool bind_arguments(struct eval *e, struct call *c, const struct builtin_
       return false;
   for (size_t i = 0; i < n; i++)
     if (!p[i].is_optional && c->args[i].v.kind == VALUE_ABSENT) {
-      eval_error(e, c->at, E0501, "argument `%.*s` of `%s` is missing", STR_ARG(p[i].name),
-                 builtin_spelled(e, c->builtin));
+      report_missing_argument(e, c, p[i].name);
       return false;
     }
   return true;

@@ -101,10 +101,12 @@ static bool bind_keyword(struct binding *b, const char *name, struct operand x) 
     return true;
   struct diag *d = eval_error(b->e, x.at, E0501, "`%s` has no parameter `%s`", f->name, name);
   const char *best = NULL;
+  if (habit_parameter_help(d, f->name, name, x.at, SPAN_NONE))
+    return false;
   for (size_t i = 0; i < f->param_count && !best; i++)
     best = str_nearest(str_from(name), &f->params[i].name, 1);
   if (best)
-    diag_help(d, "did you mean `%s`?", best);
+    diag_did_you_mean(d, eval_keyword_span(x.at, name), best);
   return false;
 }
 

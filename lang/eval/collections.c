@@ -75,7 +75,8 @@ struct value eval_comprehension(struct eval *e, const struct expr *x) {
   bool is_list = x->comprehension.kind == COMPREHENSION_LIST ||
                  x->comprehension.kind == COMPREHENSION_GENERATOR;
   if (!is_list && !e->on->collect) {
-    eval_error(e, x->span, E0231, "sets and dictionaries are not part of the language");
+    diag_help(eval_error(e, x->span, E0231, "sets and dictionaries are not part of the language"),
+              "write one variable for each value, or a tuple `(a, b)`");
     return VALUE_ERROR;
   }
   // The targets are local to the comprehension: their values are restored afterwards.

@@ -255,6 +255,8 @@ struct value scope_constant(struct eval *e, const struct ast_module *m,
 // A type or a module of the language by the last part of its name: `float32`, `math`, `libdevice`.
 bool scope_language_name(const char *name, struct value *ret);
 struct value module_attribute(struct eval *e, enum module_id m, const char *name, struct span at);
+// The span of `np.exp`, given that of `exp`; the name alone if no dotted name is before it.
+struct span eval_dotted_span(struct span name);
 // The same without a report when not found.
 bool module_find(struct eval *e, enum module_id m, const char *name, struct value *ret);
 
@@ -402,6 +404,18 @@ const char *builtin_nearest(struct eval *e, const char *name, bool methods_only)
 static inline bool arg_given(const struct call *c, unsigned i) {
   return c->args[i].v.kind != VALUE_ABSENT;
 }
+// Help for a name of Python, NumPy, PyTorch or CUDA (habits.def). `spelled`: the language's
+// function of that name, `tl.exp`, or NULL. `at`: what replacements take the place of. False: not a
+// known one.
+bool habit_help(struct diag *d, const char *name, const char *spelled, struct span at);
+// The same for a method of a tile; `at` is its name.
+bool habit_method_help(struct diag *d, const char *name, struct span at);
+// The same for a parameter that `function` lacks; `at` spans the argument, `callee` the function's
+// name or nothing. Parameters of other libraries, and of Triton once.
+bool habit_parameter_help(struct diag *d, const char *function, const char *name, struct span at,
+                          struct span callee);
+// The span of `name` before the value of a keyword argument, `name=value`; SPAN_NONE if not there.
+struct span eval_keyword_span(struct span value, const char *name);
 // For messages: "tl.load".
 const char *builtin_spelled(struct eval *e, const struct builtin *b);
 

@@ -116,8 +116,9 @@ static struct value eval_ternary(struct eval *e, const struct expr *x) {
 
 // ---- kinds of expressions ----
 
-static struct value not_supported(struct eval *e, const struct expr *x, const char *what) {
-  eval_error(e, x->span, E0231, "%s not part of the language", what);
+static struct value not_supported(struct eval *e, const struct expr *x, const char *what,
+                                  const char *help) {
+  diag_help(eval_error(e, x->span, E0231, "%s not part of the language", what), "%s", help);
   return VALUE_ERROR;
 }
 
@@ -165,13 +166,29 @@ static struct value eval_integer(struct eval *e, const struct expr *x) {
 static struct value eval_unusual(struct eval *e, const struct expr *x) {
   switch ((int)x->kind) {
   case EXPR_DICT: return e->on->dict(e, x);
-  case EXPR_SET: return e->on->collect ? eval_set(e, x) : not_supported(e, x, "sets are");
-  case EXPR_LAMBDA: return e->on->lambda ? e->on->lambda(e, x) : not_supported(e, x, "lambda is");
-  case EXPR_IMAGINARY: return not_supported(e, x, "complex numbers are");
-  case EXPR_STARRED: return not_supported(e, x, "`*` in this place is");
-  case EXPR_ELLIPSIS: return not_supported(e, x, "`...` in this place is");
-  case EXPR_AWAIT: return not_supported(e, x, "`await` is");
-  case EXPR_YIELD: return not_supported(e, x, "`yield` is");
+  case EXPR_SET:
+    return e->on->collect ? eval_set(e, x)
+                          : not_supported(e, x, "sets are",
+                                          "write one variable for each value, or a tuple `(a, b)`");
+  case EXPR_LAMBDA:
+    return e->on->lambda
+               ? e->on->lambda(e, x)
+               : not_supported(
+                     e, x, "lambda is",
+                     "name it, with a `def` inside or above the kernel: `def f(x): return x * x`");
+  case EXPR_IMAGINARY:
+    return not_supported(e, x, "complex numbers are",
+                         "keep the real and the imaginary part in two tiles");
+  case EXPR_STARRED:
+    return not_supported(e, x, "`*` in this place is",
+                         "a pointer is read by `tl.load(x)`; `*` unpacks tuples among arguments");
+  case EXPR_ELLIPSIS:
+    return not_supported(e, x, "`...` in this place is",
+                         "in a subscript it stands for all axes that are left: `x[..., None]`");
+  case EXPR_AWAIT:
+    return not_supported(e, x, "`await` is",
+                         "a kernel runs without waiting; streams order launches");
+  case EXPR_YIELD: return not_supported(e, x, "`yield` is", "return a tuple, or store each value");
   }
   e->damaged = true; // EXPR_ERROR
   return VALUE_ERROR;
@@ -198,7 +215,8 @@ static struct value eval_kind(struct eval *e, const struct expr *x) {
   case EXPR_INT: return eval_integer(e, x);
   case EXPR_FLOAT: return value_float(x->floating.value);
   case EXPR_STRING:
-    return x->string.is_bytes ? not_supported(e, x, "bytes are") : value_str(x->string.value);
+    return x->string.is_bytes ? not_supported(e, x, "bytes are", "a text is written `\"...\"`")
+                              : value_str(x->string.value);
   case EXPR_FSTRING: return eval_fstring(e, x);
   case EXPR_BOOL: return value_bool(x->boolean);
   case EXPR_NONE: return value_of_kind(VALUE_NONE);

@@ -86,7 +86,7 @@ static bool no_such_field(struct eval *e, const struct record *r, const char *na
   struct diag *d = eval_error(e, at, E0501, "`%s` has no field `%s`", record_name(r), name);
   for (size_t i = 0; i < r->field_count; i++)
     if (str_nearest(str_from(name), &r->fields[i].name, 1)) {
-      diag_help(d, "did you mean `%s`?", r->fields[i].name);
+      diag_did_you_mean(d, at, r->fields[i].name);
       break;
     }
   return false;

@@ -166,12 +166,20 @@ bool module_find(struct eval *e, enum module_id m, const char *name, struct valu
   return false;
 }
 
+static bool suggest_habit(struct eval *e, struct diag *d, const char *name, struct span at) {
+  const struct builtin *b = builtin_find(e, name);
+  bool is_prefixed = b && !(b->flags & (BUILTIN_BARE | BUILTIN_HOST | BUILTIN_DESCRIPTOR));
+  return habit_help(d, name, is_prefixed ? builtin_spelled(e, b) : NULL, at);
+}
+
 struct value module_attribute(struct eval *e, enum module_id m, const char *name, struct span at) {
   struct value v;
   if (module_find(e, m, name, &v))
     return v;
   if (m == MODULE_HOST) {
     struct diag *d = eval_error(e, at, E0201, "`%s` of this module is host code", name);
+    if (suggest_habit(e, d, name, eval_dotted_span(at)))
+      return VALUE_ERROR;
     diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the "
                  "language are in `tl`");
     return VALUE_ERROR;
@@ -182,10 +190,11 @@ struct value module_attribute(struct eval *e, enum module_id m, const char *name
     return VALUE_ERROR;
   }
   struct diag *d = eval_error(e, at, E0201, "there is no `%s` in this module", name);
+  if (suggest_habit(e, d, name, eval_dotted_span(at)))
+    return VALUE_ERROR;
   const char *near = builtin_nearest(e, name, false);
   if (near) {
-    diag_help(d, "did you mean `%s`?", near);
-    diag_fixit(d, at, near);
+    diag_did_you_mean(d, at, near);
   }
   return VALUE_ERROR;
 }
@@ -222,6 +231,8 @@ static struct value report_unknown(struct eval *e, const char *name, struct span
   struct diag *d = eval_error(e, at, E0201, "unknown name `%s`", name);
   if (diag_error_count(e->diag) > MOST_SUGGESTIONS)
     return VALUE_ERROR;
+  if (suggest_habit(e, d, name, at))
+    return VALUE_ERROR;
   struct nearest n = {.name = str_from(name)};
   for (struct frame *f = e->frame; f; f = f->closure) {
     struct map_entry m;
@@ -237,8 +248,7 @@ static struct value report_unknown(struct eval *e, const char *name, struct span
   if (builtin)
     consider(&n, builtin);
   if (n.best) {
-    diag_help(d, "did you mean `%s`?", n.best);
-    diag_fixit(d, at, n.best);
+    diag_did_you_mean(d, at, n.best);
   } else if (e->frame->function && e->frame->function->is_nested && !e->frame->closure) {
     diag_help(d,
               "variables of the host function around a kernel are known only to Python: make `%s` "

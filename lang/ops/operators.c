@@ -89,12 +89,44 @@ static enum op_id float_op(enum ast_op op) {
   return OP_UNKNOWN;
 }
 
-static struct value unsupported_operator(struct eval *e, enum ast_op op, struct span at) {
+// An operand's span with the parentheses around it.
+static struct span with_parentheses(struct span at) {
+  struct str text = at.source->text;
+  for (;;) {
+    uint32_t begin = at.begin, end = at.end;
+    while (begin && text.ptr[begin - 1] == ' ')
+      begin--;
+    while (end < text.len && text.ptr[end] == ' ')
+      end++;
+    if (!begin || text.ptr[begin - 1] != '(' || end >= text.len || text.ptr[end] != ')')
+      return at;
+    at.begin = begin - 1, at.end = end + 1;
+  }
+}
+
+// `x ** y` and `a @ b`: replaced by a call of `function` on the operands' texts.
+static struct value unsupported_operator(struct eval *e, enum ast_op op, struct operand a,
+                                         struct operand b, struct span at) {
   struct diag *d = eval_error(e, at, E0203, "`%s` does not take run-time values", ast_op_text(op));
-  if (op == OP_POW)
-    diag_help(d, "multiply, or write `tl.exp2(y * tl.log2(x))`");
-  else if (op == OP_MATMUL)
-    diag_help(d, "write `tl.dot(a, b)`");
+  const struct source *s = at.source;
+  bool has_texts =
+      s && a.at.source == s && b.at.source == s && a.at.begin < at.begin && at.end <= b.at.begin;
+  const char *text = s ? s->text.ptr : "";
+  if (has_texts)
+    a.at = with_parentheses(a.at), b.at = with_parentheses(b.at);
+  struct str left = {text + a.at.begin, a.at.end - a.at.begin},
+             right = {text + b.at.begin, b.at.end - b.at.begin};
+  const char *edit = arena_printf(e->a, "tl.%s(%.*s, %.*s)", op == OP_POW ? "pow" : "dot",
+                                  STR_ARG(left), STR_ARG(right));
+  bool is_name = left.len > 0;
+  for (size_t i = 0; i < left.len; i++)
+    is_name &= left.ptr[i] == '_' || (left.ptr[i] | 0x20) >= 'a';
+  if (op == OP_POW && str_is(right, "2") && is_name)
+    edit = arena_printf(e->a, "%.*s * %.*s", STR_ARG(left), STR_ARG(left));
+  if (has_texts)
+    diag_fixit(d, (struct span){s, a.at.begin, b.at.end}, edit);
+  else
+    diag_help(d, "write `%s`", op == OP_POW ? "tl.pow(x, y)" : "tl.dot(a, b)");
   return VALUE_ERROR;
 }
 
@@ -118,7 +150,7 @@ struct value emit_binary(struct eval *e, enum ast_op op, struct operand a, struc
     return r;
   }
   if (op == OP_POW || op == OP_MATMUL)
-    return unsupported_operator(e, op, at);
+    return unsupported_operator(e, op, a, b, at);
   emit_at(e, at);
   bool division = op == OP_DIV || op == OP_FLOORDIV || op == OP_MOD;
   bool additive = op == OP_ADD || op == OP_SUB;

@@ -157,7 +157,13 @@ struct value broadcast_to(struct eval *e, struct operand x, struct type t, const
     struct diag *d =
         eval_error(e, x.at, E0214, "cannot broadcast %s%s to %s", what, type_text(e->a, x.v.type),
                    type_text(e->a, type_shaped(type_elem(x.v.type), t)));
-    help_broadcast(d, x.v.type, t);
+    bool is_mask = strcmp(what, "the mask ") == 0;
+    if (is_mask && t.rank == 0)
+      diag_help(d,
+                "the second argument is the mask; offsets are added to the pointer: `tl.load(x + "
+                "i)`");
+    else
+      help_broadcast(d, x.v.type, t);
     return VALUE_ERROR;
   }
   return broadcast_fitting(e, x.v, t);

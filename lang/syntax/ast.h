@@ -278,6 +278,8 @@ struct ast_module {
 
 // The last definition of that name, as in Python; NULL if there is none. Definitions whose
 // condition is known to fail are ignored.
+// What to write instead of a statement that the language lacks, by its first word.
+const char *ast_unsupported_help(const char *word);
 const struct ast_function *ast_find_function(const struct ast_module *m, const char *name);
 const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name);
 const struct ast_class *ast_find_class(const struct ast_module *m, const char *name);

@@ -183,6 +183,18 @@ static struct expr *parse_braces(struct parser *p) {
 
 // ---- primary expressions ----
 
+// The length of a decimal number before a suffix of C, as in `1.0f` and `10UL`; 0: there is none.
+static size_t without_suffix(struct str text) {
+  size_t n = text.len;
+  while (n && strchr("fFlLuU", text.ptr[n - 1]))
+    n--;
+  struct str digits = {text.ptr, n};
+  bool is_prefixed = n > 1 && text.ptr[0] == '0' && strchr("xXbBoO", text.ptr[1]);
+  return n && n < text.len && text.len - n <= 3 && !is_prefixed && !literal_number_error(digits)
+             ? n
+             : 0;
+}
+
 static struct expr *parse_number(struct parser *p) {
   size_t first = p->pos;
   struct str text = parser_token_text(p);
@@ -194,7 +206,13 @@ static struct expr *parse_number(struct parser *p) {
   if (wrong) {
     struct diag *d = parser_report(p, parser_token_span(p), E0004, "malformed number `%.*s`",
                                    text.len > 40 ? 40 : (int)text.len, text.ptr);
-    diag_help(d, "%s", wrong);
+    size_t digits = without_suffix(text);
+    if (digits) {
+      diag_help(d, "numbers have no suffix; a type is given by `tl.full` or `x.to(tl.float16)`");
+      diag_fixit(d, parser_token_span(p), arena_strndup(p->arena, text.ptr, digits));
+    } else {
+      diag_help(d, "%s", wrong);
+    }
     parser_accept(p, kind);
     return expr_new(p, EXPR_ERROR, first);
   }

@@ -83,6 +83,8 @@ static void unknown_character(struct parser *p) {
     diag_help(d, "it looks like a blank; type a space instead");
   else if (meant)
     diag_help(d, "it looks like `%s`; type that instead", meant);
+  if (meant && *meant != '"' && *meant != '\'') // of quotes, one alone is not enough
+    diag_fixit(d, at, meant);
 }
 
 // Operators of other languages, found where an operand or the end of the statement was expected.
@@ -98,7 +100,7 @@ static const struct foreign foreign_pairs[] = {
     {TOK_LT, TOK_GT, "<>", "write `!=`", "!="},
     {TOK_EQ, TOK_ASSIGN, "===", "write `==`", "=="},
     {TOK_NE, TOK_ASSIGN, "!==", "write `!=`", "!="},
-    {TOK_ASSIGN, TOK_GT, "=>", "write `>=`, or `lambda x: ...` for a function", NULL},
+    {TOK_ASSIGN, TOK_GT, "=>", "write `>=`", ">="},
 };
 
 static bool foreign_pair(struct parser *p) {
@@ -132,12 +134,15 @@ static bool foreign_increment(struct parser *p) {
   struct token variable = p->tokens.at[p->pos - 3];
   struct diag *d = parser_error(p, (struct span){p->source, a.begin, b.end}, E0110,
                                 "`%s%s` is not an operator", op, op);
-  if (variable.kind == TOK_NAME)
+  if (variable.kind == TOK_NAME) {
     diag_help(d, "write `%.*s %s= 1`", STR_ARG(parser_text_of(p, variable)), op);
+    diag_fixit(d, (struct span){p->source, a.begin, b.end}, *op == '+' ? " += 1" : " -= 1");
+  }
   return true;
 }
 
 static bool foreign_token(struct parser *p) {
+  struct diag *d;
   struct span at = parser_token_span(p);
   enum token_kind next = parser_peek_at(p, 1);
   switch (parser_peek(p)) {
@@ -146,12 +151,14 @@ static bool foreign_token(struct parser *p) {
               "write `a if condition else b`");
     return true;
   case TOK_BANG:
-    diag_help(parser_error(p, at, E0110, "`!` is not an operator"),
-              "write `not x`, or `~x` for bits");
+    d = parser_error(p, at, E0110, "`!` is not an operator");
+    diag_help(d, "write `not x`, or `~x` for bits");
+    diag_fixit(d, at, "not ");
     return true;
   case TOK_DOUBLE_SLASH:
-    diag_help(parser_error(p, at, E0110, "`//` divides; here its left operand is missing"),
-              "comments begin with `#`");
+    d = parser_error(p, at, E0110, "`//` divides; here its left operand is missing");
+    diag_help(d, "comments begin with `#`");
+    diag_fixit(d, at, "#");
     return true;
   case TOK_SLASH:
     if (next != TOK_STAR && next != TOK_DOUBLE_STAR)
@@ -197,6 +204,8 @@ void parser_unexpected(struct parser *p, const char *expected) {
   bool is_keyword = token_kind_is_keyword(kind);
   const char *found = describe(p);
   struct diag *d = parser_error(p, at, E0102, "expected %s, found %s", expected, found);
+  if (kind == TOK_ARROW)
+    diag_help(d, "a member is read by `.`; `->` is for the type that a function returns");
   if (is_keyword && strstr(expected, "name"))
     diag_help(d, "%s is a keyword and cannot be a name", found);
 }

@@ -201,7 +201,9 @@ static struct stmt *parse_expression_statement(struct parser *p) {
       diag_help(parser_report(p, e->span, E0115, "`:=` is allowed only inside expressions"),
                 "write `%s = ...`", e->walrus.name);
     else if (e->kind == EXPR_YIELD || e->kind == EXPR_AWAIT)
-      parser_report(p, e->span, E0111, "%s is not part of the language", expr_kind_text(e));
+      diag_help(
+          parser_report(p, e->span, E0111, "%s is not part of the language", expr_kind_text(e)),
+          "a function returns what it computes; a tuple holds several values");
   }
   s->span = parser_span_from(p, first);
   return s;
@@ -246,16 +248,38 @@ static struct stmt *parse_assert(struct parser *p) {
   return s;
 }
 
+const char *ast_unsupported_help(const char *word) {
+  static const char *const rows[][2] = {
+      {"try", "kernels have no exceptions: test the condition with `if`, or mask the access"},
+      {"raise", "`tl.device_assert(condition, \"text\")` stops a kernel"},
+      {"with", "a kernel holds no resources: write the statements of the block without it"},
+      {"del", "a variable ends with its function: leave it out"},
+      {"global",
+       "a function returns what it computes; constants of the file are read without this"},
+      {"nonlocal", "a function returns what it computes: `y = f(y)`"},
+      {"class", "pass the values as arguments, or return them as a tuple"},
+      {"async", "a kernel runs without waiting; streams order launches"},
+      {"match", "write `if` and `elif`"},
+      {"import", "imports stand at the top of the file"},
+      {"from", "imports stand at the top of the file"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (strcmp(rows[i][0], word) == 0)
+      return rows[i][1];
+  return "a kernel has assignments, calls, `if`, `for`, `while`, `return` and nested functions";
+}
+
 // A statement that the language lacks. Under an `if` decided at compile time (`else: raise`) it is
 // an error only when it is reached.
 struct stmt *stmt_unsupported(struct parser *p, size_t first) {
   struct str word = parser_token_text(p);
   struct stmt *s = stmt_new(p, STMT_ERROR, first);
   s->span = parser_token_span(p);
+  const char *name = parser_intern(p, word, s->span);
   if (p->if_depth > 0 || p->is_python)
-    s->unsupported = parser_intern(p, word, s->span);
+    s->unsupported = name;
   else
-    parser_report(p, s->span, E0111, "`%.*s` is not part of the language", STR_ARG(word));
+    diag_help(parser_report(p, s->span, E0111, "`%s` is not part of the language", name), "%s",
+              ast_unsupported_help(name));
   return s;
 }
 

@@ -56,7 +56,7 @@ check "--emit=plan" 0 '^G: 2 kernels, 2 launches
 ^memory: 32768 bytes of temporaries; operator by operator [0-9]+ bytes
 softmax at 0, 32768 bytes
 !lower bound' --graph softmax.py --emit=plan
-check "--emit=plan for a GPU has lower bounds" 0 'lower bound [0-9.]+ ms$
+check "--emit=plan for a GPU has lower bounds" 0 'lower bound [0-9.]+ [mu]s$
 ^lower bound of all:' --graph softmax.py --emit=plan --target sm_90a
 check "--emit=tile: one kernel" 0 '^def sin_cos_add\(in0: const_ptr\[f32\], in1: const_ptr\[f32\], out0: ptr\[f32\], BLOCK: constexpr = [0-9]+\):
 ^    tl\.store\(out0 \+ x, tl\.sin\(v0\) \+ tl\.cos\(v1\), mask=.*\)$' --graph sincos.py --emit=tile
@@ -118,7 +118,7 @@ done
 check "a size of an array that no size gives" 1 'input `x` is f32\[3\*s0, 8\], here \[3072, 8\] \[E0723\]' --graph heads.py --run --target cpu --arg 'x=f32[4x8]:ones'
 check "a plan for likely sizes" 0 '1\.2 MB' --graph sizes.py --emit=plan --target sm_90a --arg s0=1000
 check "--bench" 0 '^G on .* \(cpu\): 1 kernels, 1 launches
-^  time +[0-9.]+ ms +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays
+^  time +[0-9.]+ [mu]s +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays
 ^ +0 +sin_cos_add\[' --graph sincos.py --bench --target cpu --repeats 4
 
 cat > bits.py <<'GRAPH'

@@ -404,6 +404,50 @@ START_TEST(damaged_bytes_are_refused_or_read) {
 }
 END_TEST
 
+static const struct json *sarif_run(struct strbuf *out) {
+  struct json_error error;
+  diag_render_sarif(e, "1.2.3", out);
+  struct json *j = json_parse(a, (struct str){out->ptr, out->len}, &error);
+  ck_assert_ptr_nonnull(j);
+  ck_assert(str_is(json_get(j, "version")->string, "2.1.0"));
+  return json_get(j, "runs")->items[0];
+}
+
+// Columns count code points, not bytes; the path is percent-encoded; a rule occurs once.
+START_TEST(as_sarif) {
+  struct source *s = source_create(a, "a b/\xc3\xbc.tile", STR("k\n\xc3\xb6\xc3\xa4 = laod(x)\n"));
+  struct diag *d = diag_error(e, find(s, "laod", 0), E0704, "unknown name `laod`");
+  diag_fixit(d, find(s, "laod", 0), "load");
+  diag_help(d, "did you mean `load`?");
+  diag_label(d, find(s, "x", 0), "its argument");
+  diag_error(e, find(s, "x", 0), E0704, "another one");
+  diag_remark(e, find(s, "x", 0), "coalesce", "a remark");
+  struct strbuf out = {.arena = a};
+  const struct json *run = sarif_run(&out);
+  ck_assert(str_is(json_get(run, "columnKind")->string, "unicodeCodePoints"));
+  const struct json *driver = json_get(json_get(run, "tool"), "driver");
+  ck_assert(str_is(json_get(driver, "version")->string, "1.2.3"));
+  ck_assert_uint_eq(json_get(driver, "rules")->count, 1);
+  const struct json *results = json_get(run, "results");
+  ck_assert_uint_eq(results->count, 3);
+  const struct json *first = results->items[0];
+  ck_assert(str_is(json_get(first, "ruleId")->string, "E0704"));
+  ck_assert(str_is(json_get(json_get(first, "message"), "text")->string,
+                   "unknown name `laod`\nhelp: did you mean `load`?"));
+  const struct json *at = json_get(json_get(first, "locations")->items[0], "physicalLocation");
+  ck_assert(str_is(json_get(json_get(at, "artifactLocation"), "uri")->string, "a%20b/%C3%BC.tile"));
+  const struct json *region = json_get(at, "region");
+  ck_assert_int_eq((int)json_get(region, "startLine")->number, 2);
+  ck_assert_int_eq((int)json_get(region, "startColumn")->number, 6);
+  ck_assert_int_eq((int)json_get(region, "endColumn")->number, 10);
+  ck_assert_uint_eq(json_get(first, "relatedLocations")->count, 1);
+  const struct json *change =
+      json_get(json_get(first, "fixes")->items[0], "artifactChanges")->items[0];
+  const struct json *edit = json_get(change, "replacements")->items[0];
+  ck_assert(str_is(json_get(json_get(edit, "insertedContent"), "text")->string, "load"));
+}
+END_TEST
+
 TCase *diag_tests(void) {
   TCase *t = tcase_create("diag");
   tcase_add_checked_fixture(t, setup, teardown);
@@ -422,6 +466,7 @@ TCase *diag_tests(void) {
   tcase_add_test(t, capped);
   tcase_add_test(t, colour);
   tcase_add_test(t, as_json);
+  tcase_add_test(t, as_sarif);
   tcase_add_test(t, random_text_and_spans);
   tcase_add_test(t, forgotten_records);
   tcase_add_test(t, codes);

@@ -134,6 +134,21 @@ START_TEST(builder) {
 }
 END_TEST
 
+START_TEST(times_have_units) {
+  static const struct {
+    double ms;
+    const char *text;
+  } rows[] = {
+      {1234.5, "1234.5000 ms"}, {0.1, "0.1000 ms"}, {0.0999, "99.90 us"}, {0.00002, "0.02 us"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    struct strbuf b = {0};
+    strbuf_time(&b, rows[i].ms);
+    ck_assert_str_eq(strbuf_cstr(&b), rows[i].text);
+    strbuf_finish(&b);
+  }
+}
+END_TEST
+
 TCase *str_tests(void) {
   TCase *t = tcase_create("str");
   tcase_add_test(t, views);
@@ -142,5 +157,6 @@ TCase *str_tests(void) {
   tcase_add_test(t, floats);
   tcase_add_test(t, distances);
   tcase_add_test(t, builder);
+  tcase_add_test(t, times_have_units);
   return t;
 }

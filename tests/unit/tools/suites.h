@@ -11,10 +11,8 @@
 #define SUITES(X)                                                                                  \
   X(arg_spec)                                                                                      \
   X(array_fill)                                                                                    \
-  X(grid_expr)                                                                                     \
-  X(npy)                                                                                           \
-  X(compare) X(options) X(launch) X(report_violations) X(gpu_guess) X(lsp) X(lsp_protocol)         \
-      X(pictures)
+  X(grid_expr) X(npy) X(compare) X(options) X(pages) X(launch) X(report_violations) X(gpu_guess)   \
+  X(lsp) X(lsp_protocol) X(pictures)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

@@ -26,7 +26,7 @@ static struct cpu_violation at_sum(enum cpu_violation_kind kind) {
 
 START_TEST(race) {
   struct cpu_violation v = at_sum(CPU_SHARED_RACE);
-  violation_report(session.diag, kernel_source(), &v, NULL);
+  violation_report(session.diag, kernel_source(), &v, NULL, NULL);
   session_expect("sum.tile:2:7: error: race in shared memory: no barrier between two accesses "
                  "[E0805]\n"
                  " 2 |   s = sum(x)\n"
@@ -40,7 +40,7 @@ START_TEST(race_of_one_location_with_itself) {
   struct cpu_violation v = at_sum(CPU_SHARED_RACE);
   v.other_location = v.location;
   v.access = CPU_ATOMIC;
-  violation_report(session.diag, kernel_source(), &v, NULL);
+  violation_report(session.diag, kernel_source(), &v, NULL, NULL);
   session_expect("sum.tile:2:7: error: race in shared memory: no barrier between two accesses "
                  "[E0805]\n"
                  " 2 |   s = sum(x)\n"
@@ -51,7 +51,7 @@ END_TEST
 
 START_TEST(unwritten) {
   struct cpu_violation v = at_sum(CPU_SHARED_UNWRITTEN);
-  violation_report(session.diag, kernel_source(), &v, NULL);
+  violation_report(session.diag, kernel_source(), &v, NULL, NULL);
   session_expect("sum.tile:2:7: error: shared memory is read that nothing wrote [E0806]\n"
                  " 2 |   s = sum(x)\n"
                  "   |       ^ program (1, 2, 3), thread 9 reads byte 12\n");
@@ -62,7 +62,7 @@ START_TEST(outside) {
   struct cpu_violation v = at_sum(CPU_SHARED_OUTSIDE);
   v.element = 256;
   v.location.file = "std.tile"; // not the source at hand
-  violation_report(session.diag, kernel_source(), &v, NULL);
+  violation_report(session.diag, kernel_source(), &v, NULL, NULL);
   ck_assert_uint_eq(diag_first_error_code(session.diag), E0807);
   session_error();
 }
@@ -71,7 +71,7 @@ END_TEST
 START_TEST(copy_under_way) {
   struct cpu_violation v = at_sum(CPU_SHARED_COPYING);
   v.other_access = CPU_COPY;
-  violation_report(session.diag, kernel_source(), &v, NULL);
+  violation_report(session.diag, kernel_source(), &v, NULL, NULL);
   session_expect("sum.tile:2:7: error: shared memory is touched while a copy to it is under way "
                  "[E0809]\n"
                  " 2 |   s = sum(x)\n"
@@ -85,7 +85,7 @@ START_TEST(copy_from_a_misaligned_address) {
   struct cpu_violation v = at_sum(CPU_MISALIGNED);
   v.access = CPU_COPY;
   v.elements = 16;
-  violation_report(session.diag, kernel_source(), &v, NULL);
+  violation_report(session.diag, kernel_source(), &v, NULL, NULL);
   session_expect(
       "sum.tile:2:7: error: asynchronous copy from a misaligned address [E0814]\n"
       " 2 |   s = sum(x)\n"
@@ -98,7 +98,7 @@ END_TEST
 START_TEST(divergence) {
   struct cpu_violation v = at_sum(CPU_DIVERGENCE);
   snprintf(v.message, sizeof v.message, "thread 9 waits at a barrier");
-  violation_report(session.diag, kernel_source(), &v, NULL);
+  violation_report(session.diag, kernel_source(), &v, NULL, NULL);
   session_expect("sum.tile:2:7: error: threads diverge: thread 9 waits at a barrier [E0808]\n"
                  " 2 |   s = sum(x)\n"
                  "   |       ^ program (1, 2, 3), thread 9\n"
@@ -113,7 +113,7 @@ START_TEST(misaligned_store) {
   v.elements = 8;
   v.instruction = "st.global.v2.b32 [%rd1], {%r1, %r2};";
   v.ptx_line = 35;
-  violation_report(session.diag, kernel_source(), &v, NULL);
+  violation_report(session.diag, kernel_source(), &v, NULL, NULL);
   session_expect(
       "sum.tile:2:7: error: access to a misaligned address [E0814]\n"
       " 2 |   s = sum(x)\n"
@@ -136,7 +136,7 @@ START_TEST(simulated) {
     struct cpu_violation v = at_sum(rows[i].kind);
     snprintf(v.message, sizeof v.message, "the address");
     struct diag_engine *diag = diag_engine_create(session.a);
-    violation_report(diag, kernel_source(), &v, NULL);
+    violation_report(diag, kernel_source(), &v, NULL, NULL);
     ck_assert_int_eq(diag_first_error_code(diag), rows[i].code);
     ck_assert_ptr_nonnull(strstr(diag_first_error(diag), rows[i].text));
   }
@@ -146,7 +146,7 @@ END_TEST
 START_TEST(race_of_programs) {
   struct cpu_violation v = at_sum(CPU_GLOBAL_RACE);
   v.other_program[0] = 7;
-  violation_report(session.diag, kernel_source(), &v, "x");
+  violation_report(session.diag, kernel_source(), &v, "x", NULL);
   session_expect("sum.tile:2:7: error: race in global memory: nothing orders two accesses [E0818]\n"
                  " 2 |   s = sum(x)\n"
                  "   |       ^ program (1, 2, 3), thread 9 reads element 12 of `x`\n"
@@ -160,7 +160,7 @@ END_TEST
 START_TEST(unwritten_element) {
   struct cpu_violation v = at_sum(CPU_UNWRITTEN);
   snprintf(v.message, sizeof v.message, "the value stored");
-  violation_report(session.diag, kernel_source(), &v, "x");
+  violation_report(session.diag, kernel_source(), &v, "x", NULL);
   session_expect(
       "sum.tile:2:7: error: a value is used that nothing wrote: the value stored [E0815]\n"
       " 2 |   s = sum(x)\n"

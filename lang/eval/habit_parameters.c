@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help for parameters that a function lacks, and the spans of names that help replaces.
+#include "lang/eval/eval.h"
+
+struct span eval_keyword_span(struct span value, const char *name) {
+  struct span none = SPAN_NONE;
+  if (!value.source)
+    return none;
+  const char *text = value.source->text.ptr, *end = text + value.begin;
+  size_t n = strlen(name);
+  while (end > text && end[-1] == ' ')
+    end--;
+  if (end == text || *--end != '=')
+    return none;
+  while (end > text && end[-1] == ' ')
+    end--;
+  if ((size_t)(end - text) < n || memcmp(end - n, name, n) != 0)
+    return none;
+  return (struct span){value.source, (uint32_t)(end - n - text), (uint32_t)(end - text)};
+}
+
+struct span eval_dotted_span(struct span name) {
+  if (!name.source)
+    return name;
+  const char *text = name.source->text.ptr;
+  uint32_t begin = name.begin;
+  while (begin && (text[begin - 1] == '.' || text[begin - 1] == '_' ||
+                   (text[begin - 1] >= '0' && text[begin - 1] <= '9') ||
+                   (text[begin - 1] >= 'a' && text[begin - 1] <= 'z') ||
+                   (text[begin - 1] >= 'A' && text[begin - 1] <= 'Z')))
+    begin--;
+  return (struct span){name.source, begin, name.end};
+}
+
+bool habit_parameter_help(struct diag *d, const char *builtin, const char *name, struct span at,
+                          struct span callee) {
+  static const struct {
+    const char *builtin, *name; // builtin NULL: any
+    const char *renamed, *help;
+  } rows[] = {
+      {"dot", "trans_a", NULL, "Triton 2.1 dropped it; write `tl.dot(tl.trans(a), b)`"},
+      {"dot", "trans_b", NULL, "Triton 2.1 dropped it; write `tl.dot(a, tl.trans(b))`"},
+      {NULL, "dim", "axis", NULL},
+      {NULL, "dims", "axis", NULL},
+      {NULL, "keepdim", "keep_dims", NULL},
+      {NULL, "keepdims", "keep_dims", NULL},
+      {"full", "fill_value", "value", NULL},
+      {"load", "default", "other", NULL},
+      {"load", "fill", "other", NULL},
+      {"load", "padding", "padding_option", NULL},
+  };
+  bool compares = callee.source && (strcmp(builtin, "max") == 0 || strcmp(builtin, "min") == 0);
+  if (compares &&
+      (strcmp(name, "axis") == 0 || strcmp(name, "dim") == 0 || strncmp(name, "keep", 4) == 0)) {
+    diag_help(d, "`%s` compares its arguments; `tl.%s(x, axis=0)` reduces a tile", builtin,
+              builtin);
+    diag_fixit(d, callee, builtin[1] == 'a' ? "tl.max" : "tl.min");
+    return true;
+  }
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    if (strcmp(rows[i].name, name) != 0 ||
+        (rows[i].builtin && strcmp(rows[i].builtin, builtin) != 0))
+      continue;
+    if (rows[i].help)
+      diag_help(d, "%s", rows[i].help);
+    else
+      diag_did_you_mean(d, eval_keyword_span(at, name), rows[i].renamed);
+    return true;
+  }
+  return false;
+}
