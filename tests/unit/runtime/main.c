@@ -17,6 +17,7 @@ int main(void) {
   srunner_add_suite(r, suite_launch_pdl());
   srunner_add_suite(r, suite_replay());
   srunner_add_suite(r, suite_weights());
+  srunner_add_suite(r, suite_checkpoint());
   srunner_add_suite(r, suite_cpu_cta());
   srunner_add_suite(r, suite_cpu_check());
   srunner_add_suite(r, suite_cpu_tensor_core());
