@@ -133,18 +133,29 @@ static void compare(const tile_weights *w, const tile_weight *list, size_t count
   }
 }
 
-static tile_status load(tile_device *device, tile_stream *stream, const char *path,
-                        const tile_weights *w, const tile_named_tensor *tensors,
-                        const tile_weight *list, size_t count) {
-  struct strbuf differences = {0};
+static tile_status check(const char *path, const tile_weights *w, const tile_weight *list,
+                         size_t count) {
+  struct arena *arena = arena_create();
+  jmp_buf out_of_memory;
   tile_status s = TILE_OK;
-  compare(w, list, count, &differences);
-  if (differences.failed)
+  if (!arena || setjmp(out_of_memory)) {
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a checkpoint");
-  else if (differences.len)
-    s = status_set(TILE_INVALID_ARGUMENT, "`%s` is not a checkpoint of these tensors:%s", path,
-                   strbuf_cstr(&differences));
-  strbuf_finish(&differences);
+  } else {
+    struct strbuf differences = {.arena = arena};
+    arena_set_oom(arena, &out_of_memory);
+    compare(w, list, count, &differences);
+    if (differences.len)
+      s = status_set(TILE_INVALID_ARGUMENT, "`%s` is not a checkpoint of these tensors:%s", path,
+                     strbuf_cstr(&differences));
+  }
+  if (arena)
+    arena_destroy(arena);
+  return s;
+}
+
+static tile_status load(tile_device *device, tile_stream *stream, const tile_weights *w,
+                        const tile_named_tensor *tensors, const tile_weight *list, size_t count) {
+  tile_status s = TILE_OK;
   for (size_t i = 0; s == TILE_OK && i < count; i++) {
     tile_weight t;
     s = tile_weights_find(w, list[i].name, &t);
@@ -166,7 +177,9 @@ tile_status tile_checkpoint_load(tile_device *device, tile_stream *stream, const
     return s;
   s = tile_weights_open(path, &w);
   if (s == TILE_OK)
-    s = load(device, stream, path, w, tensors, list, count);
+    s = check(path, w, list, count);
+  if (s == TILE_OK)
+    s = load(device, stream, w, tensors, list, count);
   if (s == TILE_OK && ret_weights)
     *ret_weights = w;
   else

@@ -18,6 +18,7 @@ struct tile_graph {
   tile_status status;             // of the first error
   char *message, *records;        // its message, and its diagnostics as JSON (NULL: none), heap
   struct strbuf text;
+  bool has_gradients;
   bool is_closed; // compiled: it cannot be changed
 };
 

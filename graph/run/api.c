@@ -189,7 +189,8 @@ tile_status tile_program_get_properties(const tile_program *p, tile_program_prop
   *ret = (tile_program_properties){.kernels = program_kernel_count(p->program),
                                    .launches = p->program->launches.len,
                                    .arena_bytes = expr_hint(p->program->arena_bytes),
-                                   .eager_bytes = expr_hint(p->program->eager_bytes)};
+                                   .eager_bytes = expr_hint(p->program->eager_bytes),
+                                   .saved_bytes = p->program->saved_bytes};
   return TILE_OK;
 }
 

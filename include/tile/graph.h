@@ -251,6 +251,22 @@ TILE_API tile_status tile_graph_gradient(tile_graph *graph, tile_value *const *o
                                          tile_value *const *inputs, size_t input_count,
                                          tile_value **ret_gradients);
 
+/* Trades time for memory: values that gradients need are computed again, so that at most `bytes`
+ * (for likely sizes) of them wait from the forward to the backward operators. 0: no limit; only
+ * what is cheap is computed again. What is saved is a minimum cut (docs/graphs.md, Partition);
+ * products, attention, reductions and scans are repeated only to meet the limit: first segments of
+ * the forward operators, from their beginning, then single ones that
+ * save the most bytes for their work. Results are the same but for rounding: other operators share
+ * kernels. Random numbers are drawn again, from the same seed. Call it before
+ * tile_graph_gradient; otherwise TILE_INVALID_ARGUMENT, and so is a negative number.
+ * tile_program_get_properties says what is saved. */
+TILE_API tile_status tile_graph_limit_saved(tile_graph *graph, int64_t bytes);
+/* Marks a region: operators that are appended between the two calls are computed again for
+ * gradients, also products; only values that operators outside of the region use are saved. Regions
+ * do not nest: TILE_INVALID_ARGUMENT. They count only after tile_graph_limit_saved. */
+TILE_API tile_status tile_graph_begin_region(tile_graph *graph);
+TILE_API tile_status tile_graph_end_region(tile_graph *graph);
+
 /* ---- compiling a graph to a program (program.h) ---- */
 /* Compiles all kernels and loads them. From then on the graph refuses changes; it must outlive the
  * program. The caller closes the program. TILE_INVALID_ARGUMENT for a graph without outputs. */

@@ -72,6 +72,8 @@ typedef struct tile_program_properties {
   size_t launches;     /* kernel launches per run */
   int64_t arena_bytes; /* memory of intermediate tensors; dynamic sizes count as likely sizes */
   int64_t eager_bytes; /* the same if each operator ran as a kernel of its own */
+  int64_t saved_bytes; /* of forward values that gradients need later, if tile_graph_limit_saved was
+                          called; else 0. Above its limit: that cannot be reached. */
 } tile_program_properties;
 TILE_API tile_status tile_program_get_properties(const tile_program *program,
                                                  tile_program_properties *ret);
