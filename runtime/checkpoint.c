@@ -165,25 +165,31 @@ static tile_status load(tile_device *device, tile_stream *stream, const tile_wei
   return s;
 }
 
-tile_status tile_checkpoint_load(tile_device *device, tile_stream *stream, const char *path,
-                                 const tile_named_tensor *tensors, size_t count,
-                                 tile_weights **ret_weights) {
+tile_status checkpoint_copy(tile_device *device, tile_stream *stream, const char *path,
+                            const tile_weights *w, const tile_named_tensor *tensors, size_t count) {
   tile_status s;
-  tile_weights *w = NULL;
-  if (!device || !path || (count && !tensors))
-    return status_set(TILE_INVALID_ARGUMENT, "tile_checkpoint_load: an argument is NULL");
   tile_weight *list = describe("tile_checkpoint_load", tensors, count, &s);
   if (!list)
     return s;
-  s = tile_weights_open(path, &w);
-  if (s == TILE_OK)
-    s = check(path, w, list, count);
+  s = check(path, w, list, count);
   if (s == TILE_OK)
     s = load(device, stream, w, tensors, list, count);
+  free(list);
+  return s;
+}
+
+tile_status tile_checkpoint_load(tile_device *device, tile_stream *stream, const char *path,
+                                 const tile_named_tensor *tensors, size_t count,
+                                 tile_weights **ret_weights) {
+  tile_weights *w = NULL;
+  if (!device || !path || (count && !tensors))
+    return status_set(TILE_INVALID_ARGUMENT, "tile_checkpoint_load: an argument is NULL");
+  tile_status s = tile_weights_open(path, &w);
+  if (s == TILE_OK)
+    s = checkpoint_copy(device, stream, path, w, tensors, count);
   if (s == TILE_OK && ret_weights)
     *ret_weights = w;
   else
     tile_weights_close(w);
-  free(list);
   return s;
 }

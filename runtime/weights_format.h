@@ -27,6 +27,10 @@ struct weights_file {
   tile_status (*read)(void *user, size_t index, const void **ret);
   void *user;
 };
+// ---- runtime/checkpoint.c ----
+// tile_checkpoint_load from an opened file.
+tile_status checkpoint_copy(tile_device *device, tile_stream *stream, const char *path,
+                            const tile_weights *w, const tile_named_tensor *tensors, size_t count);
 // ---- runtime/weights_write.c ----
 tile_status weights_write(const struct weights_file *f);
 

@@ -7,7 +7,13 @@
 #include "graph/ir/graph_operators.h"
 #include "runtime/runtime_internal.h"
 
-#include <tile/graph.h>
+#include <tile/train.h>
+
+// A parameter of the graph: an input that a trainer owns.
+struct graph_parameter {
+  tile_value *value;
+  tile_initial initial;
+};
 
 struct tile_graph {
   struct arena *arena;
@@ -18,6 +24,7 @@ struct tile_graph {
   tile_status status;             // of the first error
   char *message, *records;        // its message, and its diagnostics as JSON (NULL: none), heap
   struct strbuf text;
+  VEC(struct graph_parameter) parameters;
   bool has_gradients;
   bool is_closed; // compiled: it cannot be changed
 };

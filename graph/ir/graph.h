@@ -160,6 +160,7 @@ struct graph {
   bool keeps_casts; // round f16 and bf16 values to their dtype after every operator, as eager
                     // PyTorch does; else only where they are stored. 8-bit floats are always
                     // rounded.
+  bool is_deterministic; // sums of floats have a fixed order
   // Recomputation for gradients: values that they need are computed again so that at most
   // `saved_limit` bytes of them are kept; 0: no limit, what is cheap is computed again.
   bool recomputes;

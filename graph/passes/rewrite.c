@@ -6,6 +6,7 @@ static struct graph *graph_like(const struct graph *from) {
   struct graph *to = graph_create(from->arena, from->diag, from->exprs, from->name);
   to->device = from->device;
   to->keeps_casts = from->keeps_casts;
+  to->is_deterministic = from->is_deterministic;
   to->recomputes = from->recomputes;
   to->saved_limit = from->saved_limit;
   to->regions = from->regions;

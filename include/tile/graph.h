@@ -79,6 +79,11 @@ TILE_API tile_status tile_graph_write(tile_graph *graph, tile_value *input, tile
  * A captured function calls this on the graph it is given. */
 TILE_API tile_status tile_graph_set_keep_casts(tile_graph *graph, int keeps);
 
+/* Nonzero: equal runs give equal bits. Gradients of embeddings are then products with a matrix of
+ * zeros and ones, and other operators that add floats at indices are TILE_COMPILE_ERROR (E1008)
+ * when the graph is compiled: by default they add with atomics, in any order. */
+TILE_API tile_status tile_graph_set_deterministic(tile_graph *graph, int on);
+
 TILE_API tile_type tile_value_dtype(const tile_value *value); /* TILE_F32 for NULL */
 TILE_API int tile_value_rank(const tile_value *value);        /* 0 for NULL */
 /* The size of dimension `dim`: a number, or a handle below 0 for a symbolic size. Negative
