@@ -256,6 +256,10 @@ int graph_run(struct tool *t, struct graph *g) {
     for (size_t i = 0; i < result_count(g); i++)
       if (result(g, i))
         show(result(g, i)->name, result(g, i), s.outputs[i], &out);
+    if (t->o.find_nan)
+      strbuf_printf(&out, "%s",
+                    s.nans.len ? strbuf_cstr(&s.nans)
+                               : "  finite     the results of all kernels\n");
     written = write_outputs(t, &s);
     if (bounds)
       status = check_outputs(t, &s, bounds, &out);
@@ -263,6 +267,8 @@ int graph_run(struct tool *t, struct graph *g) {
   }
   if (status == EXIT_DONE)
     status = expect_outputs(t, &s, bounds);
+  if (status == EXIT_DONE && s.nans.len)
+    status = EXIT_WRONG;
   bounds_destroy(bounds);
   if (out.len) {
     written = tool_write(t, strbuf_cstr(&out), out.len);

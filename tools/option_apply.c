@@ -38,6 +38,7 @@ static bool apply_flag(struct tool *t, const struct given *g) {
   case OPTION_NO_RESUME: o->no_resume = true; break;
   case OPTION_LAUNCH_PDL: o->launch_pdl = true; break;
   case OPTION_NO_PDL: o->no_pdl = true, o->no_pdl_at = g->where; break;
+  case OPTION_FIND_NAN: o->find_nan = true, o->find_nan_at = g->where; break;
   case OPTION_NO_TUNINGS: o->no_tunings = true; break;
   case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
   case OPTION_VERIFY_EACH: o->passes.verify_each = true; break;
@@ -160,6 +161,7 @@ static bool (*const appliers[OPTION_COUNT])(struct tool *t, const struct given *
     [OPTION_NO_RESUME] = apply_flag,
     [OPTION_LAUNCH_PDL] = apply_flag,
     [OPTION_NO_PDL] = apply_flag,
+    [OPTION_FIND_NAN] = apply_flag,
     [OPTION_NO_TUNINGS] = apply_flag,
     [OPTION_TIME_PASSES] = apply_flag,
     [OPTION_VERIFY_EACH] = apply_flag,

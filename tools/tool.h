@@ -110,7 +110,9 @@ struct options {
   bool explain_perf, explain_fusion, json, diagnostics_json;
   struct span explain_fusion_at;
   bool launch_pdl; // of kernels
-  bool no_pdl;     // with --graph
+  bool find_nan;   // with --graph and --run
+  struct span find_nan_at;
+  bool no_pdl; // with --graph
   struct span no_pdl_at;
   bool keep_casts; // with --graph
   struct span keep_casts_at;

@@ -201,13 +201,17 @@ void tile_trainer_destroy(tile_trainer *t) {
 
 // ---- steps ----
 
-static tile_status run(tile_trainer *t, struct trained_program *p, tile_stream *stream) {
+// `report` NULL: does not look for NaNs.
+static tile_status run(tile_trainer *t, struct trained_program *p, tile_stream *stream,
+                       const char **report) {
   uint64_t seed = train_mix(t->options.seed, (uint64_t)t->calls);
-  return tile_program_run(p->program, stream, seed, p->inputs, p->count, NULL, 0);
+  return report
+             ? tile_program_find_nan(p->program, stream, seed, p->inputs, p->count, NULL, 0, report)
+             : tile_program_run(p->program, stream, seed, p->inputs, p->count, NULL, 0);
 }
 
-tile_status tile_trainer_step(tile_trainer *t, tile_stream *stream, const tile_tensor *inputs,
-                              size_t count) {
+static tile_status step(tile_trainer *t, tile_stream *stream, const tile_tensor *inputs,
+                        size_t count, const char **report) {
   if (!t || (count && !inputs))
     return status_set(TILE_INVALID_ARGUMENT, "a step needs a trainer and its inputs");
   if (count != t->batch_inputs)
@@ -216,12 +220,24 @@ tile_status tile_trainer_step(tile_trainer *t, tile_stream *stream, const tile_t
   for (size_t i = 0, k = 0; i < t->batch.count; i++)
     if (t->batch.slots[i] == NO_SLOT)
       t->batch.inputs[i] = inputs[k++];
-  tile_status s = run(t, &t->batch, stream);
+  tile_status s = run(t, &t->batch, stream, report);
   if (s != TILE_OK)
     return s;
   t->calls++;
   unsigned n = t->options.accumulate;
-  return n > 1 && t->calls % n == 0 ? run(t, &t->update, stream) : TILE_OK;
+  return n > 1 && t->calls % n == 0 ? run(t, &t->update, stream, NULL) : TILE_OK;
+}
+
+tile_status tile_trainer_step(tile_trainer *t, tile_stream *stream, const tile_tensor *inputs,
+                              size_t count) {
+  return step(t, stream, inputs, count, NULL);
+}
+
+tile_status tile_trainer_find_nan(tile_trainer *t, tile_stream *stream, const tile_tensor *inputs,
+                                  size_t count, const char **ret_report) {
+  if (!ret_report)
+    return status_set(TILE_INVALID_ARGUMENT, "a report needs a pointer");
+  return step(t, stream, inputs, count, ret_report);
 }
 
 tile_program *tile_trainer_program(tile_trainer *t) { return t ? t->batch.program : NULL; }

@@ -102,6 +102,13 @@ TILE_API void tile_trainer_destroy(tile_trainer *trainer); /* accepts NULL */
 TILE_API tile_status tile_trainer_step(tile_trainer *trainer, tile_stream *stream,
                                        const tile_tensor *inputs, size_t count);
 
+/* The same step, looking for the kernel that first makes a NaN or an infinity
+ * (tile_program_find_nan): for a loss that became NaN, load the last checkpoint and take the steps
+ * behind it so. *ret_report NULL: all was finite. With `accumulate` the update is not looked at. */
+TILE_API tile_status tile_trainer_find_nan(tile_trainer *trainer, tile_stream *stream,
+                                           const tile_tensor *inputs, size_t count,
+                                           const char **ret_report);
+
 /* What a step found. */
 typedef struct tile_trainer_report {
   int64_t step; /* which one, from 1; 0: none has ended yet, the rest is 0 */

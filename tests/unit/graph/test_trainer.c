@@ -383,6 +383,25 @@ START_TEST(no_fixed_order) {
 }
 END_TEST
 
+START_TEST(finds_nan) {
+  tile_trainer_options o = tile_trainer_options_default(TILE_SGD);
+  struct model m = make(&o, 1, false);
+  float x[WIDTH] = {1, 2, 3, 4, 5}, y = 0;
+  const int64_t x_shape[] = {1, WIDTH}, y_shape[] = {1, 1};
+  tile_tensor in[2] = {{x, TILE_F32, 2, x_shape, NULL}, {&y, TILE_F32, 2, y_shape, NULL}};
+  const char *report = "";
+  ok(tile_trainer_find_nan(m.t, NULL, in, 2, &report));
+  ck_assert_ptr_null(report);
+  y = 1e30f; // its square is beyond f32
+  ok(tile_trainer_find_nan(m.t, NULL, in, 2, &report));
+  ck_assert_ptr_nonnull(report);
+  ck_assert_msg(strstr(report, "first operator: `aten.mul.Tensor`") != NULL, "%s", report);
+  ck_assert_msg(strstr(report, "1e+30") != NULL, "%s", report);
+  ck_assert_int_eq(tile_trainer_steps(m.t), 2);
+  finish(&m);
+}
+END_TEST
+
 // ---- recomputation, errors ----
 
 START_TEST(limited) {
@@ -479,6 +498,7 @@ int main(void) {
   tcase_add_test(t, other_files_change_nothing);
   tcase_add_test(t, fixed_order);
   tcase_add_test(t, no_fixed_order);
+  tcase_add_test(t, finds_nan);
   tcase_add_test(t, limited);
   tcase_add_test(t, errors);
   suite_add_tcase(s, t);
