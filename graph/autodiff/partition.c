@@ -10,87 +10,6 @@
 
 // ---- the two graphs ----
 
-static struct graph *empty_like(const struct graph *g, const char *part) {
-  struct graph *to =
-      graph_create(g->arena, g->diag, g->exprs, arena_printf(g->arena, "%s_%s", g->name, part));
-  to->device = g->device;
-  to->keeps_casts = g->keeps_casts;
-  for (size_t i = 0; i < g->symbols.len; i++)
-    vec_push(to->arena, &to->symbols, g->symbols.at[i]);
-  return to;
-}
-
-static void need(struct cut *c, const struct node *n, struct value *v, void *user) {
-  (void)c;
-  (void)n;
-  ((bool *)user)[v->id] = true;
-}
-
-// One of the two graphs while it is made.
-struct part {
-  struct rewrite rw;
-  const bool *is_given; // by value id: an input of this graph
-  bool *needed;
-};
-
-static bool is_needed(const struct part *p, const struct node *n) {
-  for (uint32_t k = 0; k < n->result_count; k++)
-    if (n->results[k] && p->needed[n->results[k]->id] && !p->is_given[n->results[k]->id])
-      return true;
-  return false;
-}
-
-static void give(struct part *p, const struct value *v) {
-  if (p->needed[v->id])
-    p->rw.map[v->id] =
-        graph_add_input(p->rw.to, v->name, v->dtype, v->rank, v->shape, v->strides, v->span);
-}
-
-// What is given stays, if the operator is there for another result.
-static bool copy_node(struct part *p, const struct node *n) {
-  struct value **given = arena_array(p->rw.to->arena, struct value *, n->result_count + 1);
-  for (uint32_t k = 0; k < n->result_count; k++)
-    given[k] = n->results[k] ? p->rw.map[n->results[k]->id] : NULL;
-  if (!rewrite_copy(&p->rw, n))
-    return false;
-  for (uint32_t k = 0; k < n->result_count; k++)
-    if (given[k])
-      p->rw.map[n->results[k]->id] = given[k];
-  return true;
-}
-
-// The graph of `outputs`, with an input for each value that is given.
-static struct graph *extract(struct cut *c, const char *name, const bool *is_given, size_t count,
-                             struct value *const *outputs, bool writes) {
-  struct graph *g = c->g;
-  struct part p = {.rw = {.from = g, .to = empty_like(g, name)}, .is_given = is_given};
-  p.needed = arena_array(g->arena, bool, g->value_count);
-  p.rw.map = arena_array(g->arena, struct value *, g->value_count + 1);
-  for (size_t i = 0; i < count; i++)
-    if (outputs[i])
-      p.needed[outputs[i]->id] = true;
-  for (size_t i = 0; writes && i < g->mutations.len; i++)
-    p.needed[g->mutations.at[i].input->id] = p.needed[g->mutations.at[i].value->id] = true;
-  for (size_t i = g->nodes.len; i-- > 0;)
-    if (is_needed(&p, g->nodes.at[i]))
-      cut_visit(c, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count, need, p.needed);
-  for (size_t i = 0; i < g->inputs.len; i++)
-    give(&p, g->inputs.at[i]);
-  for (size_t i = 0; i < g->nodes.len; i++)
-    for (uint32_t k = 0; k < g->nodes.at[i]->result_count; k++)
-      if (g->nodes.at[i]->results[k] && is_given[g->nodes.at[i]->results[k]->id])
-        give(&p, g->nodes.at[i]->results[k]);
-  for (size_t i = 0; i < g->nodes.len; i++)
-    if (is_needed(&p, g->nodes.at[i]) && !copy_node(&p, g->nodes.at[i]))
-      return NULL;
-  for (size_t i = 0; i < count; i++)
-    graph_add_output(p.rw.to, outputs[i] ? p.rw.map[outputs[i]->id] : NULL);
-  for (size_t i = 0; writes && i < g->mutations.len; i++)
-    graph_add_mutation(p.rw.to, p.rw.map[g->mutations.at[i].input->id],
-                       p.rw.map[g->mutations.at[i].value->id]);
-  return p.rw.to;
-}
-
 static bool make_graphs(struct cut *c, struct partition *p) {
   struct graph *g = c->g;
   bool *none = arena_array(g->arena, bool, g->value_count);
@@ -100,9 +19,17 @@ static bool make_graphs(struct cut *c, struct partition *p) {
   p->first_saved = outputs.len;
   for (size_t i = 0; i < p->saved.len; i++)
     vec_push(g->arena, &outputs, p->saved.at[i]);
-  p->forward = extract(c, "forward", none, outputs.len, outputs.at, true);
-  p->backward = extract(c, "backward", c->is_saved, g->outputs.len - c->outputs,
-                        g->outputs.at + c->outputs, false);
+  struct extraction e = {.name = "forward",
+                         .is_given = none,
+                         .count = outputs.len,
+                         .outputs = outputs.at,
+                         .writes = true};
+  p->forward = graph_extract(g, &e);
+  e = (struct extraction){.name = "backward",
+                          .is_given = c->is_saved,
+                          .count = g->outputs.len - c->outputs,
+                          .outputs = g->outputs.at + c->outputs};
+  p->backward = graph_extract(g, &e);
   return p->forward && p->backward;
 }
 

@@ -15,6 +15,8 @@ struct graph_parameter {
   tile_initial initial;
 };
 
+struct path_capture; // graph/capture/function_internal.h
+
 struct tile_graph {
   struct arena *arena;
   struct diag_engine *diag;
@@ -25,6 +27,7 @@ struct tile_graph {
   char *message, *records;        // its message, and its diagnostics as JSON (NULL: none), heap
   struct strbuf text;
   VEC(struct graph_parameter) parameters;
+  struct path_capture *path; // while a captured function is called; else NULL
   bool has_gradients;
   bool is_closed; // compiled: it cannot be changed
 };

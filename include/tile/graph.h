@@ -288,6 +288,24 @@ typedef tile_status (*tile_graph_function)(tile_graph *graph, tile_value *const 
                                            size_t in_count, tile_value **out, size_t out_count,
                                            void *user);
 
+/* ---- values while a function is captured (graph breaks) ---- */
+/* A captured function may ask for the one element of a tensor, and go on by it: branch, loop, or
+ * take it as a size. What was captured before then runs; the answer becomes a guard, and what
+ * follows is captured as the next program. Later calls run the same programs as long as they find
+ * the same answers (a path), and capture another path where one differs; the function must give
+ * the same operators for the same answers. Each answer waits for the device. The graph must have
+ * no random operators.
+ *
+ * value      of a captured function that is being called: with tensors that have data, not by
+ *            tile_captured_prepare; one element.
+ * ret_item   as a double; guarded by all its bits, so that a float mostly gives new paths.
+ * ret_number integers and booleans.
+ * ret_truth  1 if the element is not 0, also for NaN. Only that is guarded: the way to branch.
+ * TILE_INVALID_ARGUMENT, which is also the graph's error: none of these. */
+TILE_API tile_status tile_value_item(tile_value *value, double *ret_item);
+TILE_API tile_status tile_value_integer(tile_value *value, int64_t *ret_number);
+TILE_API tile_status tile_value_truth(tile_value *value, int *ret_truth);
+
 /* `device` and `user` must outlive the captured function; `user` is passed to `function`. */
 TILE_API tile_status tile_captured_create(tile_device *device, tile_graph_function function,
                                           void *user, tile_captured **ret_captured);
@@ -307,6 +325,13 @@ TILE_API tile_status tile_captured_set_seed(tile_captured *captured, uint64_t se
  * copied; the objects that its `file` and `user` point to must stay valid meanwhile. */
 TILE_API tile_status tile_captured_set_tuning(tile_captured *captured,
                                               const tile_program_tuning *tuning);
+/* The most paths that each variant keeps, default 64. A call that takes another one captures and
+ * compiles it for itself, step by step: right, but slow; the report says how often. */
+TILE_API tile_status tile_captured_set_path_limit(tile_captured *captured, size_t paths);
+/* A text about breaks: of each variant, the values that were asked for, how often each path was
+ * taken, and calls that were not kept. The captured function owns it, until the next call of this
+ * function. */
+TILE_API tile_status tile_captured_report(tile_captured *captured, const char **ret_report);
 /* The number of variants compiled so far. */
 TILE_API size_t tile_captured_variants(tile_captured *captured);
 /* Runs the function on the device, asynchronously on a GPU; the first call of a variant compiles.
