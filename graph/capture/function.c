@@ -8,13 +8,11 @@
 // marked.
 #include "base/memory.h"
 #include "graph/capture/function_internal.h"
-#include "graph/ir/sizes.h"
 #include "graph/run/handle.h"
 #include "graph/run/run.h"
 #include "graph/run/tensor_views.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 tile_status tile_captured_create(tile_device *device, tile_graph_function function, void *user,
