@@ -111,26 +111,70 @@ static int open_beside(const char *path, mode_t mode, struct strbuf *name) {
   return -1;
 }
 
+// ---- drafts ----
+
 // `old`: the existing file, whose permissions are kept; NULL: none.
-static int replace_file(const char *path, const struct stat *old, const void *data, size_t size) {
-  struct strbuf name = {0};
+static int open_draft(struct file_draft *d, const char *path, const struct stat *old) {
   mode_t mode = old ? old->st_mode & 0777 : 0666;
-  int fd = open_beside(path, mode, &name);
-  int error = fd < 0 ? errno : 0;
-  if (fd >= 0) {
-    if (old && fchmod(fd, mode) < 0) // the umask cleared some bits
-      error = errno;
-    if (!error)
-      error = write_all(fd, data, size);
-    if (close(fd) < 0 && !error)
-      error = errno;
-    if (!error && rename(name.ptr, path) < 0)
-      error = errno;
-    if (error)
-      unlink(name.ptr);
-  }
-  strbuf_finish(&name);
+  d->path = path;
+  d->fd = open_beside(path, mode, &d->name);
+  d->error = d->fd < 0 ? errno : 0;
+  if (d->fd >= 0 && old && fchmod(d->fd, mode) < 0) // the umask cleared some bits
+    d->error = errno;
+  return d->error;
+}
+
+int file_draft_open(struct file_draft *d, const char *path) {
+  struct stat st;
+  return open_draft(d, path, stat(path, &st) == 0 && S_ISREG(st.st_mode) ? &st : NULL);
+}
+
+void file_draft_write(struct file_draft *d, const void *data, size_t size) {
+  if (!d->error)
+    d->error = write_all(d->fd, data, size);
+}
+
+// The folder's entry survives a crash of the machine too.
+static int sync_folder(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? memory_strdup(path) : NULL;
+  if (slash && !folder)
+    return ENOMEM;
+  if (folder)
+    folder[slash == path ? 1 : slash - path] = 0;
+  int fd = open(folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  free(folder);
+  if (fd < 0)
+    return errno;
+  int error = fsync(fd) < 0 && errno != EINVAL ? errno : 0; // some file systems cannot
+  close(fd);
   return error;
+}
+
+int file_draft_end(struct file_draft *d, enum draft_end end) {
+  bool keeps = end != DRAFT_DROP;
+  if (d->fd >= 0) {
+    if (!d->error && end == DRAFT_KEEP_DURABLY && fsync(d->fd) < 0)
+      d->error = errno;
+    if (close(d->fd) < 0 && !d->error)
+      d->error = errno;
+    if (keeps && !d->error && rename(d->name.ptr, d->path) < 0)
+      d->error = errno;
+    if (!keeps || d->error)
+      unlink(d->name.ptr);
+    else if (end == DRAFT_KEEP_DURABLY)
+      d->error = sync_folder(d->path);
+  }
+  d->fd = -1;
+  strbuf_finish(&d->name);
+  return d->error;
+}
+
+static int replace_file(const char *path, const struct stat *old, const void *data, size_t size) {
+  struct file_draft d = {0};
+  if (open_draft(&d, path, old) == 0)
+    file_draft_write(&d, data, size);
+  return file_draft_end(&d, DRAFT_KEEP);
 }
 
 int file_write(const char *path, const void *data, size_t size) {

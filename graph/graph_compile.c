@@ -5,6 +5,7 @@
 //   graph -> decompose, simplify -> loops -> regions -> plans of kernels -> kernels -> memory
 #include "graph/graph_compile.h"
 
+#include "graph/autodiff/recompute.h"
 #include "graph/emit/graph_emit.h"
 #include "graph/fuse/approximate.h"
 #include "graph/ir/sizes.h"
@@ -136,6 +137,9 @@ static struct program *compile_graph(struct graph *g, const struct program_optio
   unsigned flags = KEEPS_ATTENTION | (plan_is_cpu(o) ? 0 : HAS_GRADIENT_KERNELS);
   struct graph *lowered = graph_decompose(g, flags, plan_has_wgmma(o));
   lowered = lowered ? graph_simplify(lowered) : NULL;
+  struct recomputation again = {0};
+  if (lowered && g->recomputes)
+    lowered = graph_recompute(lowered, &again);
   if (lowered && plan_has_wgmma(o))
     graph_store_channels_last(lowered);
   struct loops *loops = lowered ? loops_build(lowered) : NULL;
@@ -146,6 +150,8 @@ static struct program *compile_graph(struct graph *g, const struct program_optio
     regions_rebase(regions);
   }
   struct program *p = regions ? compile_regions(g, regions, o) : NULL;
+  if (p)
+    p->saved_bytes = again.saved_bytes;
   return p && compile_bodies(p, given) ? p : NULL;
 }
 

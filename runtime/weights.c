@@ -9,8 +9,7 @@
 #include "base/npy.h"
 #include "base/vec.h"
 #include "runtime/runtime_internal.h"
-
-#include <tile/weights.h>
+#include "runtime/weights_format.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,8 +18,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_HEADER = 100 << 20 }; // bytes, by the format's specification
 
 struct mapping {
   void *at;
@@ -32,6 +29,7 @@ struct tile_weights {
   VEC(struct mapping) maps;
   VEC(tile_weight) list;
   struct map by_name; // to index + 1
+  VEC(tile_weights_note) notes;
 };
 
 static tile_status malformed(const char *path, const char *why) {
@@ -97,34 +95,7 @@ static tile_status add(tile_weights *w, const char *path, tile_weight weight) {
   return TILE_OK;
 }
 
-// Bytes of a dense tensor; false if the product exceeds 64 bits.
-static bool bytes_of(enum dtype t, int rank, const int64_t *shape, uint64_t *ret) {
-  uint64_t n = dtype_bytes(t);
-  for (int d = 0; d < rank; d++)
-    if (shape[d] < 0 || __builtin_mul_overflow(n, (uint64_t)shape[d], &n))
-      return false;
-  *ret = n;
-  return true;
-}
-
 // ---- .safetensors ----
-
-static bool find_type(struct str name, enum dtype *ret) {
-  static const struct {
-    const char *name;
-    enum dtype type;
-  } types[] = {{"BOOL", DTYPE_I1}, {"I8", DTYPE_I8},        {"I16", DTYPE_I16},
-               {"I32", DTYPE_I32}, {"I64", DTYPE_I64},      {"U8", DTYPE_U8},
-               {"U16", DTYPE_U16}, {"U32", DTYPE_U32},      {"U64", DTYPE_U64},
-               {"F16", DTYPE_F16}, {"BF16", DTYPE_BF16},    {"F32", DTYPE_F32},
-               {"F64", DTYPE_F64}, {"F8_E5M2", DTYPE_F8E5}, {"F8_E4M3", DTYPE_F8E4NV}};
-  for (size_t i = 0; i < COUNT_OF(types); i++)
-    if (str_is(name, types[i].name)) {
-      *ret = types[i].type;
-      return true;
-    }
-  return false;
-}
 
 static bool natural(const struct json *j, int64_t *ret) {
   if (!j || j->kind != JSON_NUMBER || !j->is_integer || j->integer < 0)
@@ -143,7 +114,7 @@ static tile_status read_entry(tile_weights *w, const char *path, struct str name
   enum dtype t;
   int64_t begin, end;
   uint64_t bytes;
-  if (!type || type->kind != JSON_STRING || !find_type(type->string, &t))
+  if (!type || type->kind != JSON_STRING || !weights_find_type(type->string, &t))
     return status_set(TILE_INVALID_ARGUMENT, "`%s`: tensor `%s` has a type that is not known", path,
                       weight.name);
   if (!shape || shape->kind != JSON_ARRAY || shape->count > TILE_WEIGHTS_MAX_RANK)
@@ -157,7 +128,7 @@ static tile_status read_entry(tile_weights *w, const char *path, struct str name
                         weight.name);
   if (!offsets || offsets->kind != JSON_ARRAY || offsets->count != 2 ||
       !natural(offsets->items[0], &begin) || !natural(offsets->items[1], &end) || begin > end ||
-      (uint64_t)end > data.len || !bytes_of(t, weight.rank, weight.shape, &bytes) ||
+      (uint64_t)end > data.len || !weights_bytes(t, weight.rank, weight.shape, &bytes) ||
       (uint64_t)(end - begin) != bytes)
     return status_set(TILE_INVALID_ARGUMENT,
                       "`%s`: tensor `%s` does not lie in the file as its shape says", path,
@@ -165,6 +136,23 @@ static tile_status read_entry(tile_weights *w, const char *path, struct str name
   weight.data = data.ptr + begin;
   weight.size = (size_t)bytes;
   return add(w, path, weight);
+}
+
+static tile_status read_notes(tile_weights *w, const char *path, const struct json *notes) {
+  if (notes->kind != JSON_OBJECT)
+    return malformed(path, "its metadata are not an object of JSON");
+  for (size_t i = 0; i < notes->count; i++) {
+    struct str key = notes->keys[i], value = notes->items[i]->string;
+    if (notes->items[i]->kind != JSON_STRING || memchr(key.ptr, 0, key.len) ||
+        memchr(value.ptr, 0, value.len))
+      return malformed(path, "its metadata are not texts");
+    tile_weights_note note = {arena_strndup(w->arena, key.ptr, key.len),
+                              arena_strndup(w->arena, value.ptr, value.len)};
+    if (tile_weights_find_note(w, note.key))
+      return malformed(path, "a key of its metadata stands there twice");
+    vec_push(w->arena, &w->notes, note);
+  }
+  return TILE_OK;
 }
 
 static int by_offset(const void *a, const void *b) {
@@ -201,7 +189,7 @@ static tile_status read_safetensors(tile_weights *w, const char *path) {
   uint64_t length = 0;
   for (size_t i = 0; i < 8 && file.len >= 8; i++)
     length |= (uint64_t)(unsigned char)file.ptr[i] << 8 * i;
-  if (file.len < 8 || length > MAX_HEADER || length > file.len - 8)
+  if (file.len < 8 || length > WEIGHTS_MAX_HEADER || length > file.len - 8)
     return malformed(path, "it does not begin as a .safetensors file");
   struct json_error error;
   struct json *header = json_parse(w->arena, (struct str){file.ptr + 8, (size_t)length}, &error);
@@ -209,8 +197,9 @@ static tile_status read_safetensors(tile_weights *w, const char *path) {
     return malformed(path, "its header is not an object of JSON");
   struct str data = {file.ptr + 8 + length, file.len - 8 - (size_t)length};
   for (size_t i = 0; s == TILE_OK && i < header->count; i++)
-    if (!str_is(header->keys[i], "__metadata__"))
-      s = read_entry(w, path, header->keys[i], header->items[i], data);
+    s = str_is(header->keys[i], "__metadata__")
+            ? read_notes(w, path, header->items[i])
+            : read_entry(w, path, header->keys[i], header->items[i], data);
   return s == TILE_OK ? check_cover(w, path, data) : s;
 }
 
@@ -234,7 +223,7 @@ static tile_status read_npy(tile_weights *w, const char *path, const char *name)
   uint64_t bytes = 0;
   for (unsigned d = 0; d < array.rank; d++)
     weight.shape[d] = array.shape[d] > INT64_MAX ? -1 : (int64_t)array.shape[d];
-  if (!bytes_of(array.dtype, weight.rank, weight.shape, &bytes) ||
+  if (!weights_bytes(array.dtype, weight.rank, weight.shape, &bytes) ||
       bytes != file.len - before - header.len)
     return malformed(path, "it has more or fewer elements than its shape says");
   weight.data = header.ptr + header.len;
@@ -337,4 +326,11 @@ tile_status tile_weights_find(const tile_weights *w, const char *name, tile_weig
     return status_set(TILE_NOT_FOUND, "there is no tensor `%s`", name);
   *ret = w->list.at[index - 1];
   return TILE_OK;
+}
+
+const char *tile_weights_find_note(const tile_weights *w, const char *key) {
+  for (size_t i = 0; w && key && i < w->notes.len; i++)
+    if (strcmp(w->notes.at[i].key, key) == 0)
+      return w->notes.at[i].value;
+  return NULL;
 }

@@ -304,6 +304,8 @@ static void write_run(const struct graph_session *s, const struct checked *c,
   json_key(w, "checked"), json_bool(w, c != NULL);
   if (c)
     json_key(w, "largest_difference"), json_double(w, c->part);
+  if (s->nans.len)
+    json_key(w, "not_finite"), json_cstring(w, strbuf_cstr(&s->nans));
   json_end_object(w);
 }
 
@@ -331,10 +333,16 @@ int graph_run(struct tool *t, struct graph *g) {
       write_run(&s, bounds ? &checked : NULL, &w), strbuf_putc(&out, '\n');
     else
       print_run(t, &s, bounds ? &checked : NULL, &out);
+    if (t->o.find_nan && !t->o.json)
+      strbuf_printf(&out, "%s",
+                    s.nans.len ? strbuf_cstr(&s.nans)
+                               : "  finite     the results of all kernels\n");
     status = written == EXIT_DONE ? status : written;
   }
   if (status == EXIT_DONE)
     status = expect_outputs(t, &s, bounds);
+  if (status == EXIT_DONE && s.nans.len)
+    status = EXIT_WRONG;
   bounds_destroy(bounds);
   if (out.len) {
     written = tool_write(t, strbuf_cstr(&out), out.len);

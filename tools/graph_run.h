@@ -19,6 +19,7 @@ struct graph_session {
   int64_t *sizes;                    // of the graph's symbols: from --arg, else the graph's hints
   struct tensor **inputs, **outputs; // outputs: after graph_session_run
   struct tensor_view *in, *out;      // the device's memory
+  struct strbuf nans; // of --find-nan, after graph_session_run
   double compile_ms, load_ms;
   struct program_tune_count tunings;
   const char *made_up; // names of inputs that neither --arg nor --weights gave; NULL: no --weights

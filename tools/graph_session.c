@@ -422,7 +422,10 @@ static int bring_back_inputs(struct tool *t, struct graph_session *s) {
 int graph_session_run(struct tool *t, struct graph_session *s) {
   progress_stage(t, arena_printf(t->arena, "%s %s", t->o.simulate ? "simulating" : "running",
                                  s->program->graph->name));
-  int status = graph_session_failed(t, program_run(s->loaded, NULL, t->o.seed, s->in, s->out));
+  s->nans = (struct strbuf){.arena = t->arena};
+  int status = graph_session_failed(
+      t, t->o.find_nan ? program_find_nan(s->loaded, NULL, t->o.seed, s->in, s->out, &s->nans)
+                       : program_run(s->loaded, NULL, t->o.seed, s->in, s->out));
   if (status == EXIT_DONE)
     status = graph_session_failed(t, tile_stream_synchronize(s->device, NULL));
   for (size_t i = 0; status == EXIT_DONE && i < s->program->graph->outputs.len; i++)

@@ -217,6 +217,10 @@ int mode_graph(struct tool *t) {
   if (!g)
     return likely.status != EXIT_DONE ? likely.status : tool_error_status(t);
   size_t outputs = g->outputs.len, inputs = g->inputs.len;
+  if (t->o.memory_budget && !t->o.explain_partition) {
+    g->recomputes = true;
+    g->saved_limit = (int64_t)t->o.memory_budget;
+  }
   status = graph_take_gradients(t, g);
   if (status != EXIT_DONE)
     return status;

@@ -76,6 +76,9 @@ static bool check_graph(struct tool *t) {
   if (!o->graph && o->no_pdl)
     return option_usage(t, o->no_pdl_at, E0703, "`--no-pdl` is of graphs",
                         "kernels have it with `--launch-pdl` only");
+  if (o->find_nan && (!o->graph || o->mode != MODE_RUN))
+    return option_usage(t, o->find_nan_at, E0703, "`--find-nan` is of runs of graphs",
+                        "use it with `--graph FILE --run`");
   if (!o->graph && o->keep_casts)
     return option_usage(t, o->keep_casts_at, E0703, "`--keep-casts` is of graphs",
                         "name the graph with `--graph FILE`");

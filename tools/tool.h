@@ -118,7 +118,9 @@ struct options {
   enum { DIAGNOSTICS_TEXT, DIAGNOSTICS_JSON, DIAGNOSTICS_SARIF } diagnostics;
   struct span explain_fusion_at;
   bool launch_pdl; // of kernels
-  bool no_pdl;     // with --graph
+  bool find_nan;   // with --graph and --run
+  struct span find_nan_at;
+  bool no_pdl; // with --graph
   struct span no_pdl_at;
   bool keep_casts; // with --graph
   struct span keep_casts_at;

@@ -125,6 +125,8 @@ static void mark_inputs(struct gradient *d, const struct gradient_request *r) {
 static struct value *seed_of(struct build *b, const struct gradient_request *r, size_t i) {
   const struct value *v = r->outputs[i];
   struct value *seed = r->seeds ? r->seeds[i] : NULL;
+  if (!seed && b->g->recomputes)
+    seed = BUILD(b, OP_TILE_SEED, arg_exprs(b->g, v->rank, v->shape), ARG_D(v->dtype));
   return seed ? seed : build_full(b, v->rank, v->shape, 1, v->dtype);
 }
 
@@ -132,9 +134,11 @@ bool graph_gradient(struct graph *g, const struct gradient_request *r, struct sp
                     struct value **ret) {
   struct gradient d = {.b = {g, at}};
   size_t last = g->nodes.len;
+  uint32_t region = g->region;
   mark_inputs(&d, r);
   if (!gradient_check(&d, r, at))
     return false;
+  g->region = REGION_GRADIENT;
   for (size_t i = 0; i < r->output_count; i++)
     if (gradient_wants(&d, r->outputs[i]))
       gradient_add(&d, r->outputs[i], seed_of(&d.b, r, i));
@@ -145,6 +149,7 @@ bool graph_gradient(struct graph *g, const struct gradient_request *r, struct sp
     if (!ret[i] && dtype_is_float(v->dtype))
       d.failed = !(ret[i] = gradient_zeros(&d.b, v));
   }
+  g->region = region;
   return !d.failed;
 }
 

@@ -30,8 +30,9 @@ void rule_grouped_product(struct gradient *d, const struct node *n, struct value
   struct value *x = node_value(n, 0), *w = node_value(n, 1);
   bool of_rows = w->rank == 3;
   if (gradient_wants(d, x))
-    gradient_give(d, n, 0, of_rows ? grouped(b, g[0], transposed(b, w), n)
-                                   : transposed(b, grouped(b, w, transposed(b, g[0]), n)));
+    gradient_give(d, n, 0,
+                  of_rows ? grouped(b, g[0], transposed(b, w), n)
+                          : transposed(b, grouped(b, w, transposed(b, g[0]), n)));
   if (gradient_wants(d, w))
     gradient_give(d, n, 1, grouped(b, transposed(b, x), g[0], n));
 }

@@ -36,34 +36,58 @@ void rule_mean(struct gradient *d, const struct node *n, struct value *const *g)
   gradient_give(d, n, 0, spread(b, n, build_over(b, g[0], count_of(b, n))));
 }
 
-static struct value *sum_of_line(struct build *b, const struct node *n, struct value *x) {
-  struct dims dims = dims_at(n) == ALL ? dims_from(0, node_value(n, 0)->rank)
-                                       : dims_of(n, dims_at(n), node_value(n, 0)->rank);
-  return dims.count ? build_sum(b, x, &dims, true) : x;
-}
-
-static struct value *product_of_line(struct build *b, const struct node *n, struct value *x) {
-  if (dims_at(n) == ALL)
-    return gradient_unreduced(b, n, ALL, build_unop(b, OP_PROD, x));
-  return BUILD(b, OP_PROD_DIM, TENSOR(x), n->args[DIMS], ARG_B(true));
-}
-
-// The product of the others: that of all without zeros, divided by x; with one zero in the line,
-// only its own is not zero.
+// The product of the others, over one dimension; that of all elements is one of a vector.
 void rule_prod(struct gradient *d, const struct node *n, struct value *const *g) {
   struct build *b = &d->b;
   struct value *x = build_convert(b, node_value(n, 0), n->results[0]->dtype);
   if (!x)
     return;
-  struct value *one = build_number(b, 1, x->dtype), *zero = build_number(b, 0, x->dtype);
-  struct value *is_zero = build_real(b, OP_EQ_TENSOR, x, 0);
-  struct value *zeros = sum_of_line(b, n, build_convert(b, is_zero, DTYPE_I32));
-  struct value *safe = build_where(b, is_zero, one, x), *all = product_of_line(b, n, safe);
-  struct value *is_only =
-      build_binop(b, OP_LOGICAL_AND, is_zero, build_int(b, OP_EQ_TENSOR, zeros, 1));
-  struct value *others = build_where(b, build_int(b, OP_EQ_TENSOR, zeros, 0),
-                                     build_div(b, all, safe), build_where(b, is_only, all, zero));
+  bool is_flat = dims_at(n) == ALL || x->rank == 0;
+  int64_t dim = is_flat ? 0 : node_dim(n, DIMS, x->rank);
+  const struct expr *count = value_numel(b->g->exprs, x);
+  struct value *line = is_flat ? BUILD(b, OP_RESHAPE, TENSOR(x), arg_exprs(b->g, 1, &count)) : x;
+  struct value *others =
+      line ? BUILD(b, OP_TILE_PROD_OTHERS, TENSOR(line), arg_ints(b->g, 1, &dim)) : NULL;
+  if (others && is_flat)
+    others = BUILD(b, OP_RESHAPE, TENSOR(others), arg_exprs(b->g, x->rank, x->shape));
   gradient_give(d, n, 0, build_mul(b, spread(b, n, g[0]), others));
+}
+
+// Of product i without x[i] by x[k]: that without both, also where factors are 0. Rows i of a
+// matrix have a one in place of x[i].
+void rule_prod_others(struct gradient *d, const struct node *n, struct value *const *g) {
+  struct build *b = &d->b;
+  struct value *x = node_value(n, 0);
+  const struct arg *list;
+  node_list(n, 1, &list);
+  int64_t dim = 0, last;
+  expr_is_const(list[0].number, &dim);
+  dim += dim < 0 ? (int64_t)x->rank : 0;
+  if (x->rank >= GRAPH_MAX_RANK) {
+    d->failed = true;
+    diag_error(b->g->diag, n->span, E1004, "a second derivative of a product of %u dimensions",
+               x->rank);
+    return;
+  }
+  last = dim + 1;
+  uint32_t rank = x->rank + 1;
+  struct dims rows = dims_one((uint32_t)dim);
+  struct value *at = build_iota(b, x->shape[dim], (uint32_t)dim, rank),
+               *of = build_iota(b, x->shape[dim], (uint32_t)last, rank);
+  struct value *is_own = build_binop(b, OP_EQ_TENSOR, at, of);
+  struct value *wide = build_unsqueeze(b, x, (uint32_t)dim);
+  wide = build_where(b, is_own, build_number(b, 1, x->dtype), wide);
+  struct value *both =
+      wide ? BUILD(b, OP_TILE_PROD_OTHERS, TENSOR(wide), arg_ints(b->g, 1, &last)) : NULL;
+  both = build_mul(b, both, build_unsqueeze(b, g[0], (uint32_t)last));
+  both = build_where(b, is_own, build_number(b, 0, x->dtype), both);
+  gradient_give(d, n, 0, build_sum(b, both, &rows, false));
+}
+
+static struct value *sum_of_line(struct build *b, const struct node *n, struct value *x) {
+  struct dims dims = dims_at(n) == ALL ? dims_from(0, node_value(n, 0)->rank)
+                                       : dims_of(n, dims_at(n), node_value(n, 0)->rank);
+  return dims.count ? build_sum(b, x, &dims, true) : x;
 }
 
 // Equal extrema share the gradient, as in PyTorch.

@@ -174,6 +174,15 @@ tile_status tile_graph_set_keep_casts(tile_graph *g, int keeps) {
   return TILE_OK;
 }
 
+tile_status tile_graph_set_deterministic(tile_graph *g, int on) {
+  if (!g)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph");
+  if (!capture_is_open(g))
+    return g->status;
+  g->g->is_deterministic = on != 0;
+  return TILE_OK;
+}
+
 tile_status tile_graph_write(tile_graph *g, tile_value *input, tile_value *value) {
   if (!g)
     return status_set(TILE_INVALID_ARGUMENT, "no graph");

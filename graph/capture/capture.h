@@ -7,7 +7,15 @@
 #include "graph/ir/graph_operators.h"
 #include "runtime/runtime_internal.h"
 
-#include <tile/graph.h>
+#include <tile/train.h>
+
+// A parameter of the graph: an input that a trainer owns.
+struct graph_parameter {
+  tile_value *value;
+  tile_initial initial;
+};
+
+struct path_capture; // graph/capture/function_internal.h
 
 struct tile_graph {
   struct arena *arena;
@@ -18,6 +26,9 @@ struct tile_graph {
   tile_status status;             // of the first error
   char *message, *records;        // its message, and its diagnostics as JSON (NULL: none), heap
   struct strbuf text;
+  VEC(struct graph_parameter) parameters;
+  struct path_capture *path; // while a captured function is called; else NULL
+  bool has_gradients;
   bool is_closed; // compiled: it cannot be changed
 };
 

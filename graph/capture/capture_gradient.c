@@ -36,6 +36,7 @@ tile_status tile_graph_gradient(tile_graph *g, tile_value *const *outputs, size_
       !take(g, inputs, input_count, "an input", false, by) ||
       (seeds && !take(g, seeds, output_count, "a seed", true, weights)))
     return g->status;
+  g->has_gradients = true;
   struct gradient_request r = {.output_count = output_count,
                                .input_count = input_count,
                                .outputs = of,
@@ -45,5 +46,43 @@ tile_status tile_graph_gradient(tile_graph *g, tile_value *const *outputs, size_
     return capture_fail_diag(g);
   for (size_t i = 0; i < input_count; i++)
     ret_gradients[i] = capture_value(g, ret[i]);
+  return TILE_OK;
+}
+
+// ---- recomputation ----
+
+tile_status tile_graph_limit_saved(tile_graph *g, int64_t bytes) {
+  if (!g)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph");
+  if (!capture_is_open(g))
+    return g->status;
+  if (bytes < 0 || g->has_gradients)
+    return capture_fail(g, TILE_INVALID_ARGUMENT, "%s",
+                        bytes < 0 ? "a negative number of saved bytes"
+                                  : "the limit of saved bytes comes before the gradients");
+  g->g->recomputes = true;
+  g->g->saved_limit = bytes;
+  return TILE_OK;
+}
+
+tile_status tile_graph_begin_region(tile_graph *g) {
+  if (!g)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph");
+  if (!capture_is_open(g))
+    return g->status;
+  if (g->g->region)
+    return capture_fail(g, TILE_INVALID_ARGUMENT, "a region within a region");
+  g->g->region = ++g->g->regions;
+  return TILE_OK;
+}
+
+tile_status tile_graph_end_region(tile_graph *g) {
+  if (!g)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph");
+  if (!capture_is_open(g))
+    return g->status;
+  if (!g->g->region)
+    return capture_fail(g, TILE_INVALID_ARGUMENT, "there is no region to end");
+  g->g->region = 0;
   return TILE_OK;
 }

@@ -62,7 +62,8 @@ static void scale_all(struct step *s, tile_value *const *gradients, size_t count
   tile_value *sum = NULL;
   double unscale = s->o->loss_scale > 0 ? 1 / s->o->loss_scale : 1;
   for (size_t i = 0; i < count; i++) {
-    tile_value *g = tile_mul_number(f32(gradients[i]), unscale);
+    tile_value *g = f32(gradients[i]);
+    g = unscale < 1 || unscale > 1 ? tile_mul_number(g, unscale) : g;
     tile_value *square = tile_sum(tile_mul(g, g), NULL, 0, 0);
     sum = sum ? tile_add(sum, square) : square;
   }
@@ -76,7 +77,7 @@ static void scale_all(struct step *s, tile_value *const *gradients, size_t count
 
 static tile_value *scaled(struct step *s, tile_value *gradient) {
   tile_value *g = f32(gradient);
-  if (s->o->loss_scale > 0)
+  if (s->o->loss_scale > 0 && (s->o->loss_scale < 1 || s->o->loss_scale > 1))
     g = tile_mul_number(g, 1 / s->o->loss_scale);
   return s->scale ? tile_mul(g, s->scale) : g;
 }

@@ -200,6 +200,8 @@ static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t)
   if (t->passes)
     return true;
   j->reason = "neither uses a result of the other";
+  if ((j->anchor->parts | j->candidate->parts) >> PART_AGAIN & f->l->parts_stay_apart)
+    return false; // copies for different gradients, at different times
   bool are_products = j->anchor->kind == REGION_PRODUCT && j->candidate->kind == REGION_PRODUCT;
   if (j->anchor->kind != REGION_MAP && !is_rows(j->anchor->kind) && !are_products)
     return false;
@@ -301,6 +303,7 @@ struct group *groups_join(struct fuser *f, struct join *j) {
   move_members(f, j);
   h->kind = j->kind;
   h->keeps_order |= g->keeps_order;
+  h->parts |= g->parts;
   group_find_accesses(f, h);
   order_merge(f, h, g);
   return h;

@@ -236,8 +236,18 @@ static bool is_in_order(const struct join *j) {
   return true;
 }
 
+// What is computed again would be computed too early beside the forward graph.
+static bool parts_fit(const struct fuser *f, const struct group *a, const struct group *b) {
+  const unsigned forward = 1u << PART_FORWARD;
+  unsigned apart = 1u << PART_AGAIN | (f->l->parts_stay_apart ? 1u << PART_BACKWARD : 0);
+  return !((a->parts | b->parts) & forward) || !((a->parts | b->parts) & apart);
+}
+
 bool candidate_fits(struct fuser *f, struct join *j) {
   j->never = true;
+  j->reason = "one is computed again for gradients";
+  if (!parts_fit(f, j->anchor, j->candidate))
+    return false;
   if (!kinds_fit(j))
     return false;
   j->reason = "their iteration spaces differ in size";

@@ -194,6 +194,7 @@ struct node *graph_append(struct graph *g, enum operator_id op, const struct arg
   struct node *n = arena_new(g->arena, struct node);
   n->op = op;
   n->span = at;
+  n->region = g->region;
   n->result_count = row->results;
   n->results = arena_array(g->arena, struct value *, row->results);
   struct signature of = {.name = row->name, .parameters = row->parameters};

@@ -83,6 +83,16 @@ struct arg {
   };
 };
 
+// Set by graph_recompute (graph/autodiff/recompute.h).
+enum node_part {
+  PART_FORWARD, // does not depend on a seed; of other graphs, all operators
+  PART_BACKWARD,
+  PART_AGAIN // a copy of a forward operator, for those that depend on a seed
+};
+
+// The region of what graph_gradient appends.
+#define REGION_GRADIENT UINT32_MAX
+
 struct node {
   enum operator_id op;
   uint32_t id;
@@ -90,6 +100,9 @@ struct node {
   uint32_t arg_count, result_count;
   struct value **results; // NULL: the operator omits this result (output_mask)
   const char *name;       // of the tuple where there are several results
+  uint32_t region;        // marked for recomputation: its number; 0: none; or REGION_GRADIENT
+  enum node_part part;
+  bool is_kept; // for gradients: graph_recompute
   struct span span;
 };
 
@@ -147,6 +160,13 @@ struct graph {
   bool keeps_casts; // round f16 and bf16 values to their dtype after every operator, as eager
                     // PyTorch does; else only where they are stored. 8-bit floats are always
                     // rounded.
+  bool is_deterministic; // sums of floats have a fixed order
+  // Recomputation for gradients: values that they need are computed again so that at most
+  // `saved_limit` bytes of them are kept; 0: no limit, what is cheap is computed again.
+  bool recomputes;
+  int64_t saved_limit;
+  bool parts_stay_apart;     // forward operators share no kernel with others: graph_recompute
+  uint32_t region, regions;  // of the operators that are appended: struct node; regions so far
   bool stores_channels_last; // images of convolutions (graph/passes/channels_last.h)
 };
 

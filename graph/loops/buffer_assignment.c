@@ -11,6 +11,7 @@ struct stage *loops_stage(struct builder *b, enum stage_kind kind, const struct 
   s->id = (uint32_t)b->l->stages.len;
   s->axes = loops_coordinates(b, GRAPH_MAX_RANK);
   s->span = n ? n->span : SPAN_NONE;
+  s->part = n ? n->part : PART_FORWARD;
   vec_push(b->arena, &b->l->stages, s);
   return s;
 }

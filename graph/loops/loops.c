@@ -5,6 +5,7 @@
 static bool lower(struct builder *b, const struct node *n) {
   switch (n->op) {
   case OP_TILE_RAND:
+  case OP_TILE_SEED:
   case OP_FULL:
   case OP_IOTA: return loops_lower_create(b, n);
   case OP_EMBEDDING:
@@ -58,7 +59,11 @@ static bool check_stages(const struct loops *l, struct span at) {
 struct loops *loops_build(struct graph *g) {
   struct arena *a = g->arena;
   struct loops *l = arena_new(a, struct loops);
-  *l = (struct loops){.arena = a, .exprs = g->exprs, .diag = g->diag, .graph = g};
+  *l = (struct loops){.arena = a,
+                      .exprs = g->exprs,
+                      .diag = g->diag,
+                      .graph = g,
+                      .parts_stay_apart = g->parts_stay_apart};
   l->scalars = scalars_create(a, g->exprs);
   scalars_round_half_precision(l->scalars, g->keeps_casts);
   struct builder b = {.l = l,

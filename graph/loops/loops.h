@@ -140,20 +140,21 @@ struct call {
 struct stage {
   enum stage_kind kind;
   uint32_t id;
-  uint32_t rank, reduced;         // axes, then reduced axes
-  const struct expr **axes;       // symbols, each with its extent as limit
-  const struct scalar *body;      // of a map, reduction, scan, scatter: the element; products: NULL
-  const struct scalar *a, *b;     // products: over batch, m, k and batch, k, n
-  bool is_fast; // products of 8-bit floats: the tensor core may keep few bits of their sums
-  enum reduce_op op;              // reductions and scans
-  enum dtype dtype;               // accumulation dtype
-  bool accumulates;               // scatter: atomic add
+  uint32_t rank, reduced;     // axes, then reduced axes
+  const struct expr **axes;   // symbols, each with its extent as limit
+  const struct scalar *body;  // of a map, reduction, scan, scatter: the element; products: NULL
+  const struct scalar *a, *b; // products: over batch, m, k and batch, k, n
+  bool is_fast;      // products of 8-bit floats: the tensor core may keep few bits of their sums
+  enum reduce_op op; // reductions and scans
+  enum dtype dtype;  // accumulation dtype
+  bool accumulates;  // scatter: atomic add
   const struct scalar *predicate; // scatter: only where it holds; NULL: everywhere
-  const struct groups *groups; // products; NULL: none
+  const struct groups *groups;    // products; NULL: none
   struct attention *attention;
   struct call *call;
   struct buffer *out;        // of a call: the first result
   const struct expr *offset; // into `out`, over axes (scans: and the reduced axis)
+  enum node_part part;
   struct span span;
   VEC(const char *) origins; // operators it came from ("softmax", "add"), in order
 };
@@ -163,6 +164,7 @@ struct loops {
   struct exprs *exprs;
   struct diag_engine *diag;
   struct graph *graph;
+  bool parts_stay_apart; // of the graph
   struct scalars *scalars;
   VEC(struct buffer *) buffers;
   VEC(struct stage *) stages; // in an execution order; writes to inputs come last

@@ -50,6 +50,8 @@ bool loops_lower_create(struct builder *b, const struct node *n) {
   enum dtype t = dtype_to_compute(z->value->dtype);
   if (n->op == OP_FULL)
     return loops_define(b, n, z, loops_number(b, &n->args[1], t));
+  if (n->op == OP_TILE_SEED)
+    return loops_define(b, n, z, scalar_real(b->s, t, 1));
   if (n->op == OP_TILE_RAND) {
     if (node_expr(n, 1)->kind != EXPR_CONST)
       return loops_refuse(b, n, "its stream is not a constant");

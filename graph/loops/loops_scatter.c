@@ -20,6 +20,8 @@ static struct assignment fill(struct builder *b, const struct node *n, struct de
 
 static bool scatter(struct builder *b, const struct node *n, struct deferred *z, uint32_t rank,
                     coordinates over, coordinates to, const struct scalar *body, bool accumulates) {
+  if (accumulates && b->g->is_deterministic && dtype_is_float(z->value->dtype))
+    return loops_refuse(b, n, "it adds floats in any order, and the graph asks for a fixed one");
   struct assignment h = fill(b, n, z);
   struct stage *s = loops_stage(b, STAGE_SCATTER, n);
   loops_add_axes(b, s, rank, over, false);

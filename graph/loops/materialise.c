@@ -264,6 +264,8 @@ static bool is_within_scores(struct builder *b, const struct uses *u, const stru
 // operations as well. Half-precision operands of f32 memory are stored in half precision, which
 // products load directly into shared memory. Quantised operands of few rows are not stored
 // (graph/loops/quantised.c), nor are scaled 8-bit floats (graph/loops/scaled_bytes.c);
+// - what gradients need that are computed again from it: else those would read all that it is
+// computed from;
 // - parts of long concatenations that are computed from a stored value of the same size: the kernel
 // of that value writes them to their slices;
 // - exp, tanh and the like if a broadcast would compute each many times;
@@ -283,6 +285,9 @@ static bool should_store(struct builder *b, const struct deferred *z, const stru
   if (u->output < 0 && u->in_scaled_product && scalar_is_scaled_bytes(body))
     return false;
   if (u->in_product && narrows(z, body))
+    return true;
+  const struct node *n = z->value->def;
+  if (n && n->is_kept && b->g->parts_stay_apart && u->count > 0 && !is_load(body))
     return true;
   if (is_load(body) || u->count == 0 || is_within_scores(b, u, body))
     return false;
@@ -351,7 +356,7 @@ static const char *short_name(struct builder *b, const struct node *n) {
 void loops_inherit(struct builder *b, struct deferred *z, const struct node *n) {
   inherit_args(b, z, n->args, n->arg_count);
   if (!loops_is_view(n->op) && n->op != OP_CLONE && n->op != OP_CONVERT_ELEMENT_TYPE &&
-      n->op != OP_FULL)
+      n->op != OP_FULL && n->op != OP_TILE_SEED)
     add_origin(z, short_name(b, n));
 }
 

@@ -58,6 +58,21 @@ static struct value *frequencies(struct build *b, struct value *index, const str
   return BUILD(b, OP_INDEX, TENSOR(counts), arg_values(b->g, 1, list));
 }
 
+// The same as scattered sums, in a fixed order: a product with a matrix that has a one where the
+// index is the row's number.
+static struct value *sum_rows(struct build *b, struct value *index, struct value *rows,
+                              const struct value *like) {
+  const struct expr *count = value_numel(b->g->exprs, index);
+  const struct expr *flat[] = {expr_const(b->g->exprs, 1), count};
+  const struct expr *wide[] = {count, like->shape[1]};
+  struct value *classes = build_iota(b, like->shape[0], 0, 2);
+  index = BUILD(b, OP_RESHAPE, TENSOR(index), arg_exprs(b->g, 2, flat));
+  rows = rows ? BUILD(b, OP_RESHAPE, TENSOR(rows), arg_exprs(b->g, 2, wide)) : NULL;
+  struct value *is_row = build_binop(b, OP_EQ_TENSOR, classes, index);
+  is_row = is_row && rows ? build_convert(b, is_row, rows->dtype) : NULL;
+  return is_row ? BUILD(b, OP_MM, TENSOR(is_row), TENSOR(rows)) : NULL;
+}
+
 bool decompose_embedding_backward(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   const struct value *old = n->results[0];
@@ -75,6 +90,8 @@ bool decompose_embedding_backward(struct decompose *d, const struct node *n, str
   }
   if (!g)
     return false;
+  if (b->g->is_deterministic)
+    return decompose_is(d, n, ret, sum_rows(b, index, g, old));
   struct value *zeros = build_full(b, old->rank, old->shape, 0, g->dtype);
   return decompose_is(d, n, ret, add_rows(b, zeros, index, g));
 }

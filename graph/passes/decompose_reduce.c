@@ -159,6 +159,26 @@ bool decompose_var(struct decompose *d, const struct node *n, struct value **ret
   return !old || decompose_give(d, n, ret, 1, build_view(b, mean, old->rank, old->shape));
 }
 
+// That of all without zeros, divided by x; with one zero in the line, only its own is not zero.
+bool decompose_prod_others(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct value *x = build_up(b, node_value(n, 0));
+  if (!x)
+    return false;
+  struct dims dims = dims_of(n, 1, x->rank);
+  struct value *one = build_number(b, 1, x->dtype), *zero = build_number(b, 0, x->dtype);
+  struct value *is_zero = build_real(b, OP_EQ_TENSOR, x, 0);
+  struct value *zeros = build_sum(b, build_convert(b, is_zero, DTYPE_I32), &dims, true);
+  struct value *safe = build_where(b, is_zero, one, x);
+  struct value *all =
+      safe ? BUILD(b, OP_PROD_DIM, TENSOR(safe), arg_int(b->g, dims.at[0]), ARG_B(true)) : NULL;
+  struct value *is_only =
+      build_binop(b, OP_LOGICAL_AND, is_zero, build_int(b, OP_EQ_TENSOR, zeros, 1));
+  return decompose_is(d, n, ret,
+                      build_where(b, build_int(b, OP_EQ_TENSOR, zeros, 0), build_div(b, all, safe),
+                                  build_where(b, is_only, all, zero)));
+}
+
 bool decompose_cumsum(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *x = node_value(n, 0);

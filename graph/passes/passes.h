@@ -47,6 +47,20 @@ struct value *rewrite_value(struct rewrite *rw, const struct node *n,
 struct arg *rewrite_args(struct rewrite *rw, const struct node *n); // all of them
 // `to` replaces v, and takes its name if it is new: its id is `first_id` or above.
 void rewrite_name(struct rewrite *rw, const struct value *v, struct value *to, uint32_t first_id);
+// ---- parts (graph/passes/extract.c) ----
+// The operators that some values need.
+struct extraction {
+  const char *name;     // of the part: a suffix of the graph's
+  const bool *is_given; // by value id: inputs of the part, if it needs them
+  size_t count;
+  struct value *const *outputs; // entries may be NULL
+  bool writes;                  // the graph's writes too
+  bool keeps_inputs;            // all inputs of the graph, also those that it does not need
+};
+// A graph with the graph's inputs, then the given values, as inputs; those that it needs, in their
+// order. NULL after an error.
+struct graph *graph_extract(struct graph *g, const struct extraction *e);
+
 // The values that outputs and mutations depend on, by value id. On the graph's arena.
 bool *graph_live(const struct graph *g);
 // No result of the node is live.

@@ -6,6 +6,10 @@ static struct graph *graph_like(const struct graph *from) {
   struct graph *to = graph_create(from->arena, from->diag, from->exprs, from->name);
   to->device = from->device;
   to->keeps_casts = from->keeps_casts;
+  to->is_deterministic = from->is_deterministic;
+  to->recomputes = from->recomputes;
+  to->saved_limit = from->saved_limit;
+  to->regions = from->regions;
   for (size_t i = 0; i < from->symbols.len; i++)
     vec_push(to->arena, &to->symbols, from->symbols.at[i]);
   return to;
@@ -118,9 +122,12 @@ struct graph *graph_rewrite(struct graph *g, rewrite_fn f, void *user) {
   rw.map = arena_array(g->arena, struct value *, g->value_count + 1);
   if (!rw.to || !rw.map || !copy_inputs(&rw))
     return NULL;
-  for (size_t i = 0; i < g->nodes.len; i++)
+  for (size_t i = 0; i < g->nodes.len; i++) {
+    rw.to->region = g->nodes.at[i]->region;
     if (!f(&rw, g->nodes.at[i]))
       return NULL;
+  }
+  rw.to->region = 0;
   return copy_outputs(&rw) ? rw.to : NULL;
 }
 

@@ -111,7 +111,8 @@ struct program {
   // Kernels are compiled and launched with launch_pdl (base/kernel_info.h), except behind work that
   // is no kernel of this run.
   bool launch_pdl;
-  const char *prefix; // of its kernels in a pack, if it is a subgraph's; NULL: none
+  int64_t saved_bytes; // of forward values for gradients, if the graph recomputes; else 0
+  const char *prefix;  // of its kernels in a pack, if it is a subgraph's; NULL: none
   const struct expr *arena_bytes;
   const struct expr *eager_bytes; // peak of temporaries in eager execution, one result per operator
 };

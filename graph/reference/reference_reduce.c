@@ -204,3 +204,20 @@ bool reference_var_correction(struct reference_call *c) {
 bool reference_var_mean(struct reference_call *c) {
   return variance(c, correction_of(c), c->out[1]);
 }
+
+bool reference_prod_others(struct reference_call *c) {
+  const struct tensor *x = call_tensor(c, 0);
+  int64_t dims[GRAPH_MAX_RANK], step = 1;
+  call_ints(c, 1, dims);
+  uint32_t d = (uint32_t)(dims[0] < 0 ? dims[0] + x->rank : dims[0]);
+  for (uint32_t i = d + 1; i < x->rank; i++)
+    step *= x->shape[i];
+  for (int64_t i = 0; i < x->numel; i++) {
+    int64_t at = i / step % x->shape[d];
+    double product = 1;
+    for (int64_t k = 0; k < x->shape[d]; k++)
+      product *= k == at ? 1 : x->at[i + (k - at) * step].real;
+    c->out[0]->at[i].real = product;
+  }
+  return true;
+}

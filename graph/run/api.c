@@ -9,6 +9,7 @@
 #include "graph/read/fx.h"
 #include "graph/run/handle.h"
 #include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 #include "graph/run/run_tune.h"
 #include "graph/run/tensor_views.h"
 #include "jit/jit_kernel.h"
@@ -189,7 +190,8 @@ tile_status tile_program_get_properties(const tile_program *p, tile_program_prop
   *ret = (tile_program_properties){.kernels = program_kernel_count(p->program),
                                    .launches = p->program->launches.len,
                                    .arena_bytes = expr_hint(p->program->arena_bytes),
-                                   .eager_bytes = expr_hint(p->program->eager_bytes)};
+                                   .eager_bytes = expr_hint(p->program->eager_bytes),
+                                   .saved_bytes = p->program->saved_bytes};
   return TILE_OK;
 }
 
@@ -211,6 +213,38 @@ tile_status tile_program_run(tile_program *p, tile_stream *stream, uint64_t seed
   tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
   if (s == TILE_OK)
     s = program_run(p->loaded, stream, seed, v.at, v.at + v.input_count);
+  tensor_views_finish(&v);
+  return s;
+}
+
+static tile_status find_nan(tile_program *p, tile_stream *stream, uint64_t seed,
+                            const struct tensor_views *v, const char **ret) {
+  struct strbuf report = {.arena = p->program->arena};
+  jmp_buf out_of_memory;
+  tile_status s;
+  if (setjmp(out_of_memory)) {
+    p->loaded->watch = NULL;
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a report");
+  } else {
+    arena_set_oom(p->program->arena, &out_of_memory);
+    s = program_find_nan(p->loaded, stream, seed, v->at, v->at + v->input_count, &report);
+    *ret = report.len ? strbuf_cstr(&report) : NULL;
+  }
+  arena_set_oom(p->program->arena, NULL);
+  return s;
+}
+
+tile_status tile_program_find_nan(tile_program *p, tile_stream *stream, uint64_t seed,
+                                  const tile_tensor *inputs, size_t input_count,
+                                  const tile_tensor *outputs, size_t output_count,
+                                  const char **ret_report) {
+  if (!p || !ret_report)
+    return null_argument("tile_program_find_nan", p ? "ret_report" : "program");
+  struct tensor_views v;
+  *ret_report = NULL;
+  tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
+  if (s == TILE_OK)
+    s = find_nan(p, stream, seed, &v, ret_report);
   tensor_views_finish(&v);
   return s;
 }

@@ -259,10 +259,15 @@ static tile_status run_launches(struct loaded_program *l, tile_stream *stream, u
   for (size_t i = 0; s == TILE_OK && i < l->p->launches.len; i++) {
     const struct launch *launch = &l->p->launches.at[i];
     bool launches = false;
-    s = loaded_clear(l, stream, launch);
+    if (l->watch)
+      s = l->watch->before(l->watch->user, launch, i);
+    if (s == TILE_OK)
+      s = loaded_clear(l, stream, launch);
     order = launch->clears ? LAUNCH_BEHIND_OTHERS : order;
     if (s == TILE_OK)
       s = loaded_launch(l, stream, seed, launch, order, &launches);
+    if (s == TILE_OK && l->watch)
+      s = l->watch->after(l->watch->user, launch, i);
     order = launch->call ? LAUNCH_BEHIND_OTHERS : launches ? LAUNCH_BEHIND_KERNEL : order;
   }
   return s == TILE_OK ? copy_outputs(l, stream, BUFFER_OUTPUT) : s;

@@ -32,6 +32,12 @@ void program_set_pdl(struct loaded_program *l, bool on);
 // None are ignored.
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                         const struct tensor_view *inputs, const struct tensor_view *outputs);
+// The same, and looks after each launch at what it wrote (graph/run/find_nan.c). Appends to
+// `report` which launch first made a NaN and which an infinity, where in the text that is, and what
+// it read; nothing if all is finite. Waits for each launch.
+tile_status program_find_nan(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                             const struct tensor_view *inputs, const struct tensor_view *outputs,
+                             struct strbuf *report);
 // Records the launches (CUDA graph) with these addresses, sizes and this seed. Needs a stream other
 // than the default one. The loaded program must outlive the recording.
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,

@@ -5,6 +5,7 @@
 #define TILE_GRAPH_RUN_RUN_INTERNAL_H
 
 #include "graph/program/program.h"
+#include "graph/reference/tensor.h"
 #include "graph/run/run.h"
 
 #include <stdatomic.h>
@@ -17,6 +18,13 @@ struct loaded_kernel {
   atomic_bool is_there; // `kernel` is ready and replaces the tier-1 code
 };
 
+// Called around each launch of a run, on the host, in order.
+struct launch_watch {
+  tile_status (*before)(void *user, const struct launch *launch, size_t index);
+  tile_status (*after)(void *user, const struct launch *launch, size_t index);
+  void *user;
+};
+
 struct loaded_program {
   struct program *p;
   tile_device *device;
@@ -27,6 +35,7 @@ struct loaded_program {
   int64_t arena_bytes;
   bool is_in_order;                    // launches begin when the one before has ended
   bool has_zeros;                      // the program's counters are zero
+  const struct launch_watch *watch;    // of the current run; NULL: none
   struct recompilation *recompilation; // NULL: all code is fully optimised
   VEC(tile_kernel *) retired;          // replaced kernels, which recordings may still launch
   struct loaded_call *calls;           // launches without a kernel, in order
@@ -36,6 +45,16 @@ struct loaded_program {
 // Prepares for launches or recording: sizes, memory, addresses.
 tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view *inputs,
                              const struct tensor_view *outputs);
+// graph/run/find_operator.c: the graph's inputs in host memory, before a run changes them; NULL
+// entries after an error, or if its values are too many to compute them all. inputs_forget frees
+// them.
+tile_status inputs_keep(struct loaded_program *l, tile_stream *stream,
+                        const struct tensor_view *inputs, struct tensor ***ret);
+void inputs_forget(const struct graph *g, struct tensor **inputs);
+// Appends which operator first makes a NaN or an infinity, by the reference interpreter with
+// values of the graph's dtypes, and what it reads.
+void find_operator(struct loaded_program *l, uint64_t seed, struct tensor *const *inputs,
+                   struct strbuf *report);
 // The order of a launch that follows what this thread has put into the stream.
 enum launch_order {
   LAUNCH_BEHIND_OTHERS, // foreign work, a copy or memset: it begins when that has ended

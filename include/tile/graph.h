@@ -79,6 +79,11 @@ TILE_API tile_status tile_graph_write(tile_graph *graph, tile_value *input, tile
  * A captured function calls this on the graph it is given. */
 TILE_API tile_status tile_graph_set_keep_casts(tile_graph *graph, int keeps);
 
+/* Nonzero: equal runs give equal bits. Gradients of embeddings are then products with a matrix of
+ * zeros and ones, and other operators that add floats at indices are TILE_COMPILE_ERROR (E1008)
+ * when the graph is compiled: by default they add with atomics, in any order. */
+TILE_API tile_status tile_graph_set_deterministic(tile_graph *graph, int on);
+
 TILE_API tile_type tile_value_dtype(const tile_value *value); /* TILE_F32 for NULL */
 TILE_API int tile_value_rank(const tile_value *value);        /* 0 for NULL */
 /* The size of dimension `dim`: a number, or a handle below 0 for a symbolic size. Negative
@@ -251,6 +256,22 @@ TILE_API tile_status tile_graph_gradient(tile_graph *graph, tile_value *const *o
                                          tile_value *const *inputs, size_t input_count,
                                          tile_value **ret_gradients);
 
+/* Trades time for memory: values that gradients need are computed again, so that at most `bytes`
+ * (for likely sizes) of them wait from the forward to the backward operators. 0: no limit; only
+ * what is cheap is computed again. What is saved is a minimum cut (docs/graphs.md, Partition);
+ * products, attention, reductions and scans are repeated only to meet the limit: first segments of
+ * the forward operators, from their beginning, then single ones that
+ * save the most bytes for their work. Results are the same but for rounding: other operators share
+ * kernels. Random numbers are drawn again, from the same seed. Call it before
+ * tile_graph_gradient; otherwise TILE_INVALID_ARGUMENT, and so is a negative number.
+ * tile_program_get_properties says what is saved. */
+TILE_API tile_status tile_graph_limit_saved(tile_graph *graph, int64_t bytes);
+/* Marks a region: operators that are appended between the two calls are computed again for
+ * gradients, also products; only values that operators outside of the region use are saved. Regions
+ * do not nest: TILE_INVALID_ARGUMENT. They count only after tile_graph_limit_saved. */
+TILE_API tile_status tile_graph_begin_region(tile_graph *graph);
+TILE_API tile_status tile_graph_end_region(tile_graph *graph);
+
 /* ---- compiling a graph to a program (program.h) ---- */
 /* Compiles all kernels and loads them. From then on the graph refuses changes; it must outlive the
  * program. The caller closes the program. TILE_INVALID_ARGUMENT for a graph without outputs. */
@@ -266,6 +287,24 @@ typedef struct tile_captured tile_captured;
 typedef tile_status (*tile_graph_function)(tile_graph *graph, tile_value *const *in,
                                            size_t in_count, tile_value **out, size_t out_count,
                                            void *user);
+
+/* ---- values while a function is captured (graph breaks) ---- */
+/* A captured function may ask for the one element of a tensor, and go on by it: branch, loop, or
+ * take it as a size. What was captured before then runs; the answer becomes a guard, and what
+ * follows is captured as the next program. Later calls run the same programs as long as they find
+ * the same answers (a path), and capture another path where one differs; the function must give
+ * the same operators for the same answers. Each answer waits for the device. The graph must have
+ * no random operators.
+ *
+ * value      of a captured function that is being called: with tensors that have data, not by
+ *            tile_captured_prepare; one element.
+ * ret_item   as a double; guarded by all its bits, so that a float mostly gives new paths.
+ * ret_number integers and booleans.
+ * ret_truth  1 if the element is not 0, also for NaN. Only that is guarded: the way to branch.
+ * TILE_INVALID_ARGUMENT, which is also the graph's error: none of these. */
+TILE_API tile_status tile_value_item(tile_value *value, double *ret_item);
+TILE_API tile_status tile_value_integer(tile_value *value, int64_t *ret_number);
+TILE_API tile_status tile_value_truth(tile_value *value, int *ret_truth);
 
 /* `device` and `user` must outlive the captured function; `user` is passed to `function`. */
 TILE_API tile_status tile_captured_create(tile_device *device, tile_graph_function function,
@@ -286,6 +325,13 @@ TILE_API tile_status tile_captured_set_seed(tile_captured *captured, uint64_t se
  * copied; the objects that its `file` and `user` point to must stay valid meanwhile. */
 TILE_API tile_status tile_captured_set_tuning(tile_captured *captured,
                                               const tile_program_tuning *tuning);
+/* The most paths that each variant keeps, default 64. A call that takes another one captures and
+ * compiles it for itself, step by step: right, but slow; the report says how often. */
+TILE_API tile_status tile_captured_set_path_limit(tile_captured *captured, size_t paths);
+/* A text about breaks: of each variant, the values that were asked for, how often each path was
+ * taken, and calls that were not kept. The captured function owns it, until the next call of this
+ * function. */
+TILE_API tile_status tile_captured_report(tile_captured *captured, const char **ret_report);
 /* The number of variants compiled so far. */
 TILE_API size_t tile_captured_variants(tile_captured *captured);
 /* Runs the function on the device, asynchronously on a GPU; the first call of a variant compiles.

@@ -72,6 +72,8 @@ typedef struct tile_program_properties {
   size_t launches;     /* kernel launches per run */
   int64_t arena_bytes; /* memory of intermediate tensors; dynamic sizes count as likely sizes */
   int64_t eager_bytes; /* the same if each operator ran as a kernel of its own */
+  int64_t saved_bytes; /* of forward values that gradients need later, if tile_graph_limit_saved was
+                          called; else 0. Above its limit: that cannot be reached. */
 } tile_program_properties;
 TILE_API tile_status tile_program_get_properties(const tile_program *program,
                                                  tile_program_properties *ret);
@@ -85,6 +87,16 @@ TILE_API tile_status tile_program_get_properties(const tile_program *program,
 TILE_API tile_status tile_program_run(tile_program *program, tile_stream *stream, uint64_t seed,
                                       const tile_tensor *inputs, size_t input_count,
                                       const tile_tensor *outputs, size_t output_count);
+/* The same, and finds which kernel first makes a NaN, and which an infinity: *ret_report is a text
+ * that names the kernel, its operators, their place in the graph's text, the element, and says of
+ * all that the kernel read how large it was; inputs that are not finite come first. NULL: inputs
+ * and results of all kernels are finite. Values that stay within a kernel are not seen. Waits for
+ * each launch, and copies what it reads and writes to the host. The program owns the text, until
+ * the next call. */
+TILE_API tile_status tile_program_find_nan(tile_program *program, tile_stream *stream,
+                                           uint64_t seed, const tile_tensor *inputs,
+                                           size_t input_count, const tile_tensor *outputs,
+                                           size_t output_count, const char **ret_report);
 /* Sets a size that no extent or stride of an input determines, such as an integer argument of the
  * model, for later runs and recordings. TILE_INVALID_ARGUMENT: the graph has no such size of that
  * name, or its range excludes the value. */

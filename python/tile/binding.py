@@ -70,7 +70,7 @@ class tile_likely_size(C.Structure):
 
 
 class tile_program_properties(C.Structure):
-    _fields_ = [("kernels", c_size_t), ("launches", c_size_t), ("arena_bytes", c_int64), ("eager_bytes", c_int64)]
+    _fields_ = [("kernels", c_size_t), ("launches", c_size_t), ("arena_bytes", c_int64), ("eager_bytes", c_int64), ("saved_bytes", c_int64)]
 
 
 class tile_launch_options(C.Structure):

@@ -211,21 +211,21 @@ tile_status call_pack(void) {
   return s;
 }
 
-static bool write_weights(void) {
-  static const char head[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
-                             "\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[24,28]}}";
-  uint64_t size = sizeof head - 1;
-  float data[7] = {1, 2, 3, 4, 5, 6, 7};
-  FILE *f = fopen("weights.safetensors", "wb");
-  bool ok = f && fwrite(&size, 8, 1, f) == 1 && fwrite(head, size, 1, f) == 1 &&
-            fwrite(data, sizeof data, 1, f) == 1;
-  return f && fclose(f) == 0 && ok;
+static tile_status write_weights(void) {
+  static const float a[6] = {1, 2, 3, 4, 5, 6}, b[1] = {7};
+  const tile_weight list[2] = {
+      {.name = "a", .type = TILE_F32, .rank = 2, .shape = {2, 3}, .data = a},
+      {.name = "b", .type = TILE_F32, .rank = 1, .shape = {1}, .data = b}};
+  const tile_weights_note note = {"step", "3"};
+  return tile_weights_save("weights.safetensors", list, 2, &note, 1);
 }
 
 tile_status call_weights(void) {
   tile_weights *w = NULL;
   tile_weight one;
-  tile_status s = write_weights() ? tile_weights_open("weights.safetensors", &w) : TILE_IO_ERROR;
+  tile_status s = write_weights();
+  if (s == TILE_OK)
+    s = tile_weights_open("weights.safetensors", &w);
   if (s == TILE_OK)
     s = tile_weights_find(w, "a", &one);
   if (s == TILE_OK) {

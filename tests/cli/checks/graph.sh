@@ -227,6 +227,19 @@ check "--keep-casts in a subgraph" 0 'y +f32\[4\] +\[258, 516, 774, 1032\]
 largest difference 0 of' --graph branch.py --run --check --target cpu --keep-casts --arg 'x=f32[4]:fill(257.5)'
 check "the plan of subgraphs" 0 'in launch 1, a: 1 kernels, 1 launches' --graph branch.py --emit=plan --target sm_90a
 check "a branch that is timed" 0 'runs, which cannot be recorded' --graph branch.py --bench --target cpu
+cat > root.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[4]"):
+        a = torch.ops.aten.sqrt.default(x)
+        b: "f32[4]" = torch.ops.aten.cumsum.default(a, 0)
+        return (b,)
+GRAPH
+check "--find-nan" 1 'first NaN: element 0 of 4 of `b`
+first operator: `aten.sqrt.default`, which makes `a` NaN at element 0
+    at root.py:3:23: a = torch.ops.aten.sqrt.default\(x\)
+    x: f32\[4\] from -2 to -2' --graph root.py --run --find-nan --target cpu --arg 'x=f32[4]:fill(-2)'
+check "--find-nan without one" 0 'finite     the results of all kernels' --graph root.py --run --find-nan --target cpu --arg 'x=f32[4]:fill(2)'
+check "--find-nan of a kernel" 2 '`--find-nan` is of runs of graphs \[E0703\]' add.tile --find-nan
 check "--keep-casts of a kernel" 2 '`--keep-casts` is of graphs \[E0703\]' add.tile --keep-casts
 
 # Gradients.

@@ -163,6 +163,63 @@ START_TEST(second_derivatives) {
 }
 END_TEST
 
+// Products with no, one and two zeros, and three: first, second and third derivatives, against the
+// sums of products without some factors.
+static double product_without(const double *x, int n, int a, int b, int c) {
+  double product = 1;
+  for (int i = 0; i < n; i++)
+    product *= i == a || i == b || i == c ? 1 : x[i];
+  return product;
+}
+
+START_TEST(products_with_zeros) {
+  enum { N = 5 };
+  static const float cases[][N] = {
+      {2, -1, 0.5f, 3, 1.5f}, {2, 0, 0.5f, 3, 1.5f}, {0, -1, 0.5f, 0, 1.5f}, {0, 0, 2, 0, -3}};
+  const int64_t shape[] = {1, N};
+  for (int by_dim = 0; by_dim < 2; by_dim++)
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+      tile_graph *g = graph();
+      tile_value *x = vector(g, "x", N), *v = vector(g, "v", N);
+      tile_operand args[2] = {tile_g_tensor(by_dim ? tile_view(x, shape, 2) : x), tile_g_int(-1)};
+      tile_value *p = tile_graph_apply(g, by_dim ? "aten.prod.dim_int" : "aten.prod.default", args,
+                                       by_dim ? 2 : 1);
+      tile_value *first = gradient(g, total(p), x);
+      tile_value *second = gradient(g, total(tile_mul(first, v)), x);
+      tile_value *third = gradient(g, total(tile_mul(second, v)), x);
+      ok(tile_graph_output(g, first));
+      ok(tile_graph_output(g, second));
+      ok(tile_graph_output(g, third));
+      float xs[N], vs[N] = {1, -2, 0.5f, 3, 1}, got[3][N];
+      double want[3][N] = {{0}}, at[N], w[N];
+      for (int i = 0; i < N; i++)
+        at[i] = (double)(xs[i] = cases[k][i]), w[i] = (double)vs[i];
+      for (int i = 0; i < N; i++) {
+        want[0][i] = product_without(at, N, i, i, i);
+        for (int a = 0; a < N; a++)
+          for (int b = 0; b < N; b++) {
+            if (a != i && b == 0)
+              want[1][i] += w[a] * product_without(at, N, i, a, a);
+            if (a != i && b != i && a != b)
+              want[2][i] += w[a] * w[b] * product_without(at, N, i, a, b);
+          }
+      }
+      run(g, &(struct tensors){.in = {xs, vs},
+                               .in_shape = {{N}, {N}},
+                               .in_rank = {1, 1},
+                               .ins = 2,
+                               .out = {got[0], got[1], got[2]},
+                               .out_shape = {{N}, {N}, {N}},
+                               .out_rank = {1, 1, 1},
+                               .outs = 3});
+      near(got[0], want[0], N, "first derivative of a product");
+      near(got[1], want[1], N, "second derivative of a product");
+      near(got[2], want[2], N, "third derivative of a product");
+      tile_graph_destroy(g);
+    }
+}
+END_TEST
+
 // Zeros without a path, NULL for integers.
 START_TEST(unused_inputs) {
   const int64_t n = 3;
@@ -339,6 +396,7 @@ int main(void) {
   tcase_add_test(t, least_squares);
   tcase_add_test(t, losses_and_seeds);
   tcase_add_test(t, second_derivatives);
+  tcase_add_test(t, products_with_zeros);
   tcase_add_test(t, unused_inputs);
   tcase_add_test(t, symbolic_sizes);
   tcase_add_test(t, custom_operators);

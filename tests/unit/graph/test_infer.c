@@ -156,10 +156,13 @@ static const struct good goods[] = {
     {"a: \"b8[4]\"", "aten.cumsum.default(a, 0)", {"i64[4][1]"}},
     // products
     {"a: \"f32[2, 3]\", b: \"f32[3, 4][1, 3]\"", "aten.mm.default(a, b)", {"f32[2, 4][4, 1]"}},
+    {"a: \"f32[2, 3]\"", "tile.prod_others.default(a, [1])", {"f32[2, 3][3, 1]"}},
     {"a: \"f32[2, 3]\", b: \"f32[3, 4]\"", "tile.fast_mm.default(a, b)", {"f32[2, 4][4, 1]"}},
-    {"a: \"f16[5, 3]\", b: \"f16[2, 3, 4]\", c: \"i32[2]\"", "tile.grouped_mm.default(a, b, c)",
+    {"a: \"f16[5, 3]\", b: \"f16[2, 3, 4]\", c: \"i32[2]\"",
+     "tile.grouped_mm.default(a, b, c)",
      {"f16[5, 4][4, 1]"}},
-    {"a: \"f16[5, 3]\", b: \"f16[3, 4]\", c: \"i64[2]\"", "tile.grouped_mm.default(a, b, c)",
+    {"a: \"f16[5, 3]\", b: \"f16[3, 4]\", c: \"i64[2]\"",
+     "tile.grouped_mm.default(a, b, c)",
      {"f16[2, 5, 4][20, 4, 1]"}},
     {"a: \"f32[4]\", b: \"f32[2, 3]\", c: \"f32[3, 4]\"",
      "aten.addmm.default(a, b, c)",
@@ -223,8 +226,8 @@ struct bad {
 };
 
 static const struct bad bads[] = {
-    {"a: \"f32[2, 3]\", b: \"f32[4, 3, 2]\", c: \"i32[5]\"", "tile.grouped_mm.default(a, b, c)", E1004,
-     "f32[2, 3] and f32[4, 3, 2] cannot be multiplied"},
+    {"a: \"f32[2, 3]\", b: \"f32[4, 3, 2]\", c: \"i32[5]\"", "tile.grouped_mm.default(a, b, c)",
+     E1004, "f32[2, 3] and f32[4, 3, 2] cannot be multiplied"},
     {"a: \"f32[2, 3]\", b: \"f32[2]\"", "aten.add.Tensor(a, b)", E1004, "[2, 3] and [2]"},
     {"a: \"f32[2, 3]\", b: \"f32[2, 3]\"", "aten.mm.default(a, b)", E1004,
      "f32[2, 3] and f32[2, 3] cannot be multiplied"},

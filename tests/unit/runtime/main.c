@@ -18,6 +18,7 @@ int main(void) {
   srunner_add_suite(r, suite_replay());
   srunner_add_suite(r, suite_trace_device());
   srunner_add_suite(r, suite_weights());
+  srunner_add_suite(r, suite_checkpoint());
   srunner_add_suite(r, suite_cpu_cta());
   srunner_add_suite(r, suite_cpu_check());
   srunner_add_suite(r, suite_cpu_tensor_core());

@@ -15,6 +15,7 @@ Suite *suite_launch_pdl(void);
 Suite *suite_replay(void);
 Suite *suite_trace_device(void);
 Suite *suite_weights(void);
+Suite *suite_checkpoint(void);
 Suite *suite_cpu_cta(void);
 Suite *suite_cpu_check(void);
 Suite *suite_cpu_tensor_core(void);
