@@ -16,6 +16,15 @@
 static const char pipeline[] = "function(mem2reg,adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
                                "simplifycfg<no-sink-common-insts>)";
 
+// Loops over vectors: what does not change leaves them, including loads of what they do not write.
+static const char strips_pipeline[] =
+    "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(loop-rotate,licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,adce,simplifycfg)";
+
+static bool is_strips(LLVMModuleRef module) {
+  return LLVMGetModuleFlag(module, STRIPS_FLAG, sizeof STRIPS_FLAG - 1) != NULL;
+}
+
 // LLVM's straight-line strength reduction compares every address with every other, which took two
 // thirds of the time to PTX, and does not change our kernels: the emission computes addresses from
 // common parts. N-ary reassociation does the same and does not change them either. CodeGenPrepare
@@ -111,7 +120,7 @@ static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef mo
 
 static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, struct diag_engine *diag) {
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(module, pipeline, machine, options);
+  LLVMErrorRef error = LLVMRunPasses(module, is_strips(module) ? strips_pipeline : pipeline, machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!error)
     return true;
@@ -181,7 +190,8 @@ bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
     return false;
   describe_module(module, machine);
   bool ok = optimise(module, machine, diag);
-  if (ok && target->is_cpu && instruction_count(module) > LARGE_FOR_CPU) {
+  if (ok && target->is_cpu && !is_strips(module) &&
+      instruction_count(module) > LARGE_FOR_CPU) {
     LLVMDisposeTargetMachine(machine);
     machine = machine_for(target, module, true, a, diag);
     ok = machine != NULL;

@@ -534,6 +534,8 @@ struct str shift_loop_steps(struct str ptx, struct arena *a);
 // ---- codegen.c ----
 // Module flag: a version of PTX above the target's own, which the kernel needs.
 #define PTX_VERSION_FLAG "tile.ptx_version"
+// Module flag: loops over vectors, for a processor (lowering/processor).
+#define STRIPS_FLAG "tile.strips"
 // Optimises the module and generates PTX or an object file on `a`.
 // Of all functions.
 unsigned instruction_count(LLVMModuleRef module);
