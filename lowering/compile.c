@@ -227,17 +227,17 @@ static bool take_artifact(struct session *s, LLVMModuleRef module) {
   return true;
 }
 
-// The fast road to a processor, unless accesses are checked, or somebody looks at passes or at the
+// Loops over vectors, unless accesses are checked, or somebody looks at passes or at the
 // layouts of threads.
-static bool may_take_fast_road(const struct session *s) {
+static bool may_use_vectors(const struct session *s) {
   const struct compile_request *r = s->request;
   const struct pass_options *o = &r->passes;
   return r->target->is_cpu && !r->check && !r->by_threads && !r->inspect && r->emit >= EMIT_LLVM &&
          !o->only && !o->stop_after && !o->print_after && !o->dump_dir;
 }
 
-// *ret_done: the kernel took the fast road; the result is whether it did without an error.
-static bool take_fast_road(struct session *s, bool *ret_done) {
+// *ret_done: the kernel is compiled; the result is whether that was without an error.
+static bool compile_to_vectors(struct session *s, bool *ret_done) {
   struct compile_timing *t = &s->ret->timing;
   MlirModule module = s->module;
   struct refusal refusal = {.op = {NULL}};
@@ -248,10 +248,9 @@ static bool take_fast_road(struct session *s, bool *ret_done) {
   bool ok = run_passes_once(s, &options, 0, NULL, &stopped) && no_errors(s);
   double at = clock_ms();
   s->llvm = LLVMContextCreate();
-  LLVMModuleRef code =
-      ok ? emit_processor(s->c, s->module, s->request->target, s->num_warps, s->num_stages, s->llvm,
-                          &s->ret->info, &refusal)
-         : NULL;
+  LLVMModuleRef code = ok ? emit_processor(s->c, s->module, s->request->target, s->num_warps,
+                                           s->num_stages, s->llvm, &s->ret->info, &refusal)
+                          : NULL;
   lap(&at, &t->emit_ms);
   ok = ok && no_errors(s);
   *ret_done = code || !ok;
@@ -395,8 +394,8 @@ static bool compile_source(struct session *s) {
   if (r->emit == EMIT_TILE && !r->passes.only)
     return finish_with_ir(s);
   bool stopped = false, done = false;
-  if (may_take_fast_road(s)) {
-    bool ok = take_fast_road(s, &done);
+  if (may_use_vectors(s)) {
+    bool ok = compile_to_vectors(s, &done);
     if (done)
       return ok;
   }

@@ -52,10 +52,17 @@ static const enum pass_id whole[] = {
 
 // The first of these. Reductions stay in loops: their accumulators are registers there.
 static const enum pass_id processor[] = {
-    PASS_rewrite_descriptors, PASS_canonicalize, PASS_reassociate_addresses,
-    PASS_cse,                 PASS_reorder_broadcast, PASS_canonicalize,
-    PASS_licm,                PASS_unroll,       PASS_canonicalize,
-    PASS_cse,                 PASS_dce,
+    PASS_rewrite_descriptors,
+    PASS_canonicalize,
+    PASS_reassociate_addresses,
+    PASS_cse,
+    PASS_reorder_broadcast,
+    PASS_canonicalize,
+    PASS_licm,
+    PASS_unroll,
+    PASS_canonicalize,
+    PASS_cse,
+    PASS_dce,
 };
 
 // For IR that has layouts: it went through the passes before, or was written by hand.

@@ -40,8 +40,8 @@ static LLVMValueRef high_product(struct strip_emitter *e, LLVMValueRef x, LLVMVa
   LLVMTypeRef wide = like(x, LLVMIntTypeInContext(e->llvm, 2 * width));
   LLVMValueRef product =
       LLVMBuildMul(e->b, LLVMBuildZExt(e->b, x, wide, ""), LLVMBuildZExt(e->b, y, wide, ""), "");
-  LLVMValueRef shift = repeat(e, LLVMConstInt(LLVMIntTypeInContext(e->llvm, 2 * width), width, 0),
-                              lanes_of(x));
+  LLVMValueRef shift =
+      repeat(e, LLVMConstInt(LLVMIntTypeInContext(e->llvm, 2 * width), width, 0), lanes_of(x));
   return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, product, shift, ""), LLVMTypeOf(x), "");
 }
 
@@ -64,10 +64,22 @@ static LLVMValueRef fusable(MlirOperation op, LLVMValueRef v) {
 
 static LLVMValueRef compare_floats(struct strip_emitter *e, MlirOperation op, LLVMValueRef x,
                                    LLVMValueRef y) {
-  static const LLVMRealPredicate predicates[] = {
-      LLVMRealPredicateFalse, LLVMRealOEQ, LLVMRealOGT, LLVMRealOGE, LLVMRealOLT, LLVMRealOLE,
-      LLVMRealONE,            LLVMRealORD, LLVMRealUEQ, LLVMRealUGT, LLVMRealUGE, LLVMRealULT,
-      LLVMRealULE,            LLVMRealUNE, LLVMRealUNO, LLVMRealPredicateTrue};
+  static const LLVMRealPredicate predicates[] = {LLVMRealPredicateFalse,
+                                                 LLVMRealOEQ,
+                                                 LLVMRealOGT,
+                                                 LLVMRealOGE,
+                                                 LLVMRealOLT,
+                                                 LLVMRealOLE,
+                                                 LLVMRealONE,
+                                                 LLVMRealORD,
+                                                 LLVMRealUEQ,
+                                                 LLVMRealUGT,
+                                                 LLVMRealUGE,
+                                                 LLVMRealULT,
+                                                 LLVMRealULE,
+                                                 LLVMRealUNE,
+                                                 LLVMRealUNO,
+                                                 LLVMRealPredicateTrue};
   size_t p = (size_t)op_attr_int(op, "predicate", 0);
   return p < COUNT_OF(predicates) ? LLVMBuildFCmp(e->b, predicates[p], x, y, "") : NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles in the program's scratch. Buffers are never freed one by one: those of a region are all
-// gone when it ends (control.c).
+// gone when it ends (control.c). Recursion is the algorithm: a value
+// in the scratch is one of those that evaluate() reads, by its gathers.
 #include "lowering/processor/strips.h"
 
 enum { LINE = 64, SCRATCH_LIMIT = 64 << 20 };
@@ -41,7 +42,7 @@ struct buffer *buffer_for(struct strip_emitter *e, MlirValue v) {
 }
 
 LLVMValueRef scratch_address(struct strip_emitter *e, const struct buffer *b,
-                            const struct place *p) {
+                             const struct position *p) {
   LLVMValueRef at = NULL;
   for (unsigned d = 0; d < p->rank; d++) {
     if (LLVMIsAConstantInt(p->at[d]) && LLVMConstIntGetZExtValue(p->at[d]) == 0)
@@ -59,18 +60,17 @@ static unsigned alignment(struct strip_emitter *e, const struct buffer *b, unsig
 
 // The pointers of lanes that are not neighbours.
 static LLVMValueRef lane_pointers(struct strip_emitter *e, const struct buffer *b,
-                                  const struct place *p) {
+                                  const struct position *p) {
   LLVMValueRef first = scratch_address(e, b, p);
-  LLVMValueRef steps = LLVMBuildMul(e->b, counting(e, e->i64, p->lanes),
-                                    int_constant(LLVMVectorType(e->i64, p->lanes),
-                                                 (uint64_t)b->stride[p->lane]),
-                                    "");
+  LLVMValueRef steps = LLVMBuildMul(
+      e->b, counting(e, e->i64, p->lanes),
+      int_constant(LLVMVectorType(e->i64, p->lanes), (uint64_t)b->stride[p->lane]), "");
   return LLVMBuildInBoundsGEP2(e->b, b->type, first, &steps, 1, "");
 }
 
 // Every second element from `at` on: two vectors, of which one half each is dropped.
 static LLVMValueRef load_every_second(struct strip_emitter *e, const struct buffer *b,
-                                      const struct place *p) {
+                                      const struct position *p) {
   LLVMValueRef picks[STRIP];
   LLVMTypeRef type = LLVMVectorType(b->type, 2 * p->lanes);
   LLVMValueRef both = LLVMBuildLoad2(e->b, type, scratch_address(e, b, p), "");
@@ -81,7 +81,8 @@ static LLVMValueRef load_every_second(struct strip_emitter *e, const struct buff
                                 "");
 }
 
-LLVMValueRef scratch_load(struct strip_emitter *e, const struct buffer *b, const struct place *p) {
+LLVMValueRef scratch_load(struct strip_emitter *e, const struct buffer *b,
+                          const struct position *p) {
   if (p->lanes > 1 && b->stride[p->lane] == 2)
     return load_every_second(e, b, p);
   if (p->lanes > 1 && b->stride[p->lane] != 1)
@@ -91,8 +92,8 @@ LLVMValueRef scratch_load(struct strip_emitter *e, const struct buffer *b, const
   return v;
 }
 
-void scratch_store(struct strip_emitter *e, const struct buffer *b, const struct place *p,
-                  LLVMValueRef v) {
+void scratch_store(struct strip_emitter *e, const struct buffer *b, const struct position *p,
+                   LLVMValueRef v) {
   if (p->lanes > 1 && b->stride[p->lane] != 1) {
     scatter_elements(e, lane_pointers(e, b, p), NULL, v);
     return;

@@ -5,8 +5,8 @@
 struct each {
   unsigned rank;
   const int64_t *shape;
-  struct place at;
-  void (*body)(struct strip_emitter *e, const struct place *p, void *user);
+  struct position at;
+  void (*body)(struct strip_emitter *e, const struct position *p, void *user);
   void *user;
 };
 
@@ -23,11 +23,11 @@ static void each_dim(struct strip_emitter *e, struct each *n, unsigned dim) {
 }
 
 void each_strip(struct strip_emitter *e, unsigned rank, const int64_t *shape, int lane,
-                void (*body)(struct strip_emitter *e, const struct place *p, void *user),
+                void (*body)(struct strip_emitter *e, const struct position *p, void *user),
                 void *user) {
   struct each n = {.rank = rank, .shape = shape, .body = body, .user = user};
   bool has_lanes = lane >= 0 && shape[lane] > 1;
-  n.at = (struct place){.rank = rank, .lane = has_lanes ? lane : -1, .lanes = 1};
+  n.at = (struct position){.rank = rank, .lane = has_lanes ? lane : -1, .lanes = 1};
   if (has_lanes)
     n.at.lanes = shape[lane] < STRIP ? (unsigned)shape[lane] : STRIP;
   levels_begin(e);

@@ -10,15 +10,6 @@
 
 enum { NOWHERE_BYTES = 256, MAX_INSTRUCTIONS = 60000 };
 
-void refuse(struct strip_emitter *e, MlirOperation op, const char *fmt, ...) {
-  va_list ap;
-  if (e->refusal.why)
-    return;
-  va_start(ap, fmt);
-  e->refusal = (struct refusal){op, arena_vprintf(e->arena, fmt, ap)};
-  va_end(ap);
-}
-
 static void set_types(struct strip_emitter *e) {
   LLVMContextRef c = e->llvm;
   e->i1 = LLVMInt1TypeInContext(c);
@@ -36,8 +27,7 @@ static void bind_parameter(struct strip_emitter *e, MlirBlock block, unsigned i)
   MlirValue arg = mlirBlockGetArgument(block, i);
   MlirType type = mlirValueGetType(arg);
   LLVMValueRef index = index_constant(e, i);
-  LLVMValueRef slot =
-      LLVMBuildGEP2(e->b, e->ptr, LLVMGetParam(e->function, 1), &index, 1, "");
+  LLVMValueRef slot = LLVMBuildGEP2(e->b, e->ptr, LLVMGetParam(e->function, 1), &index, 1, "");
   LLVMValueRef at = LLVMBuildLoad2(e->b, e->ptr, slot, "");
   LLVMTypeRef in_register = register_type(e, type);
   LLVMTypeRef t = in_register == e->i1 ? e->i8 : in_register;
@@ -78,8 +68,8 @@ static void add_features(struct strip_emitter *e) {
   char *features = LLVMGetHostCPUFeatures();
   e->has_avx512 = strstr(features, "+avx512f,") && strstr(features, "+avx512vl");
   LLVMDisposeMessage(features);
-  LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, STRIPS_FLAG,
-                    sizeof STRIPS_FLAG - 1, LLVMValueAsMetadata(int_constant(e->i32, 1)));
+  LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, STRIPS_FLAG, sizeof STRIPS_FLAG - 1,
+                    LLVMValueAsMetadata(int_constant(e->i32, 1)));
 }
 
 // Vectors as wide as the registers; no calls of the C library for loops that look like its own.
@@ -87,11 +77,10 @@ static void finish_functions(struct strip_emitter *e) {
   static const char *const attributes[][2] = {{"prefer-vector-width", "512"}, {"no-builtins", ""}};
   for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f; f = LLVMGetNextFunction(f))
     for (size_t i = 0; !LLVMIsDeclaration(f) && i < COUNT_OF(attributes); i++)
-      LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                              LLVMCreateStringAttribute(e->llvm, attributes[i][0],
-                                                        (unsigned)strlen(attributes[i][0]),
-                                                        attributes[i][1],
-                                                        (unsigned)strlen(attributes[i][1])));
+      LLVMAddAttributeAtIndex(
+          f, LLVMAttributeFunctionIndex,
+          LLVMCreateStringAttribute(e->llvm, attributes[i][0], (unsigned)strlen(attributes[i][0]),
+                                    attributes[i][1], (unsigned)strlen(attributes[i][1])));
 }
 
 LLVMModuleRef emit_processor(struct ir_context *c, MlirModule module, const struct target *target,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of a value at a place. Recursion is the algorithm: a lazy op evaluates its operands
-// at the places that it maps its own to.
+// The elements of a value at a position. Recursion is the algorithm: a deferred op evaluates its
+// operands at the positions that it maps its own to.
 #include "lowering/processor/strips.h"
 
 // ---- what is known ----
@@ -44,7 +44,7 @@ void bind_advanced(struct strip_emitter *e, MlirValue v, MlirValue from, LLVMVal
   x->scalar = by;
 }
 
-bool is_lazy(struct strip_emitter *e, MlirOperation op) {
+bool is_deferred(struct strip_emitter *e, MlirOperation op) {
   switch (op_id(e->c, op)) {
   case OP_ARITH_CONSTANT:
   case OP_TILE_MAKE_RANGE:
@@ -61,25 +61,26 @@ bool is_lazy(struct strip_emitter *e, MlirOperation op) {
   }
 }
 
-MlirOperation lazy_op(struct strip_emitter *e, MlirValue v) {
+MlirOperation deferred_op(struct strip_emitter *e, MlirValue v) {
   v = resolved(e, v);
   MlirOperation op = value_def(v);
-  return known_value(e, v) || mlirOperationIsNull(op) || !is_lazy(e, op) ? (MlirOperation){NULL} : op;
+  return known_value(e, v) || mlirOperationIsNull(op) || !is_deferred(e, op) ? (MlirOperation){NULL}
+                                                                             : op;
 }
 
 // ---- places ----
 
-static struct place without_lane(const struct place *p) {
-  struct place q = *p;
+static struct position without_lane(const struct position *p) {
+  struct position q = *p;
   q.lane = -1;
   q.lanes = 1;
   return q;
 }
 
 static LLVMValueRef of_expand_dims(struct strip_emitter *e, MlirOperation op,
-                                   const struct place *p) {
+                                   const struct position *p) {
   int axis = (int)op_attr_int(op, "axis", 0);
-  struct place q = {.rank = p->rank - 1, .lane = p->lane, .lanes = p->lanes};
+  struct position q = {.rank = p->rank - 1, .lane = p->lane, .lanes = p->lanes};
   for (unsigned d = 0, to = 0; d < p->rank; d++)
     if ((int)d != axis)
       q.at[to++] = p->at[d];
@@ -91,9 +92,9 @@ static LLVMValueRef of_expand_dims(struct strip_emitter *e, MlirOperation op,
 }
 
 static LLVMValueRef of_broadcast(struct strip_emitter *e, MlirOperation op,
-                                 const struct place *p) {
+                                 const struct position *p) {
   MlirType from = mlirValueGetType(operand(op, 0));
-  struct place q = *p;
+  struct position q = *p;
   for (unsigned d = 0; d < p->rank; d++)
     if (tensor_dim(from, d) == 1) {
       q.at[d] = index_constant(e, 0);
@@ -105,9 +106,9 @@ static LLVMValueRef of_broadcast(struct strip_emitter *e, MlirOperation op,
   return repeat(e, evaluate(e, operand(op, 0), &q), p->lanes);
 }
 
-static LLVMValueRef of_trans(struct strip_emitter *e, MlirOperation op, const struct place *p) {
+static LLVMValueRef of_trans(struct strip_emitter *e, MlirOperation op, const struct position *p) {
   int32_t order[MAX_RANK];
-  struct place q = *p;
+  struct position q = *p;
   op_attr_i32_array(op, "order", MAX_RANK, order);
   for (unsigned d = 0; d < p->rank; d++)
     q.at[order[d]] = p->at[d];
@@ -115,7 +116,7 @@ static LLVMValueRef of_trans(struct strip_emitter *e, MlirOperation op, const st
   return evaluate(e, operand(op, 0), &q);
 }
 
-static LLVMValueRef of_range(struct strip_emitter *e, MlirOperation op, const struct place *p) {
+static LLVMValueRef of_range(struct strip_emitter *e, MlirOperation op, const struct position *p) {
   LLVMValueRef first = LLVMBuildTrunc(e->b, p->at[0], e->i32, "");
   uint64_t start = (uint64_t)op_attr_int(op, "start", 0);
   first = LLVMBuildAdd(e->b, first, int_constant(e->i32, start), "");
@@ -151,7 +152,7 @@ static LLVMValueRef constant_of(struct strip_emitter *e, MlirOperation op) {
 }
 
 // Indices outside the source are taken modulo its size, a power of two.
-static LLVMValueRef of_gather(struct strip_emitter *e, MlirOperation op, const struct place *p) {
+static LLVMValueRef of_gather(struct strip_emitter *e, MlirOperation op, const struct position *p) {
   MlirValue source = operand(op, 0);
   struct value *known = known_value(e, source);
   LLVMTypeRef element = register_type(e, element_type(mlirValueGetType(source)));
@@ -163,14 +164,14 @@ static LLVMValueRef of_gather(struct strip_emitter *e, MlirOperation op, const s
   index = LLVMBuildSExt(e->b, index, like(index, e->i64), "");
   uint64_t size = (uint64_t)tensor_dim(mlirValueGetType(source), axis);
   index = LLVMBuildAnd(e->b, index, int_constant(LLVMTypeOf(index), size - 1), "");
-  LLVMValueRef at = LLVMBuildMul(e->b, index,
-                                 int_constant(LLVMTypeOf(index), (uint64_t)b->stride[axis]), "");
-  struct place rest = without_lane(p);
+  LLVMValueRef at =
+      LLVMBuildMul(e->b, index, int_constant(LLVMTypeOf(index), (uint64_t)b->stride[axis]), "");
+  struct position rest = without_lane(p);
   rest.at[axis] = index_constant(e, 0);
   if (p->lane >= 0 && p->lane != (int)axis) {
-    LLVMValueRef steps = LLVMBuildMul(
-        e->b, counting(e, e->i64, p->lanes),
-        int_constant(LLVMTypeOf(index), (uint64_t)b->stride[p->lane]), "");
+    LLVMValueRef steps =
+        LLVMBuildMul(e->b, counting(e, e->i64, p->lanes),
+                     int_constant(LLVMTypeOf(index), (uint64_t)b->stride[p->lane]), "");
     at = LLVMBuildAdd(e->b, at, steps, "");
   }
   LLVMValueRef first = scratch_address(e, b, &rest);
@@ -185,8 +186,8 @@ static LLVMValueRef of_gather(struct strip_emitter *e, MlirOperation op, const s
 
 // One of the halves of a tile that is in a buffer.
 static LLVMValueRef of_split(struct strip_emitter *e, MlirOperation op, MlirValue v,
-                             const struct place *p) {
-  struct place q = *p;
+                             const struct position *p) {
+  struct position q = *p;
   q.at[q.rank++] = index_constant(e, mlirOpResultGetResultNumber(v));
   struct value *known = known_value(e, operand(op, 0));
   LLVMTypeRef element = register_type(e, element_type(mlirValueGetType(v)));
@@ -198,11 +199,11 @@ static LLVMValueRef of_split(struct strip_emitter *e, MlirOperation op, MlirValu
 }
 
 static LLVMValueRef of_map(struct strip_emitter *e, MlirOperation op, MlirValue v,
-                           const struct place *p) {
+                           const struct position *p) {
   LLVMValueRef args[MAX_VALUES], results[MAX_VALUES];
   unsigned n = (unsigned)mlirOperationGetNumOperands(op);
-  LLVMValueRef none = LLVMGetUndef(
-      vector_of(register_type(e, element_type(mlirValueGetType(v))), p->lanes));
+  LLVMValueRef none =
+      LLVMGetUndef(vector_of(register_type(e, element_type(mlirValueGetType(v))), p->lanes));
   if (op_attr_int(op, "pack", 1) != 1 || n > MAX_VALUES) {
     refuse(e, op, "a map of several elements at a time");
     return none;
@@ -212,12 +213,12 @@ static LLVMValueRef of_map(struct strip_emitter *e, MlirOperation op, MlirValue 
   if (!apply_function(e, op_function(e->c, op, "function"), args, results))
     return none;
   for (unsigned i = 0; i < (unsigned)mlirOperationGetNumResults(op); i++)
-    memo_put(e, level_of_place(e, p), result(op, i), p, results[i]);
+    memo_put(e, level_of_position(e, p), result(op, i), p, results[i]);
   return results[mlirOpResultGetResultNumber(v)];
 }
 
 static LLVMValueRef of_elementwise(struct strip_emitter *e, MlirOperation op,
-                                   const struct place *p) {
+                                   const struct position *p) {
   LLVMValueRef x[3];
   unsigned n = (unsigned)mlirOperationGetNumOperands(op);
   if (n > COUNT_OF(x)) {
@@ -230,7 +231,7 @@ static LLVMValueRef of_elementwise(struct strip_emitter *e, MlirOperation op,
 }
 
 static LLVMValueRef of_op(struct strip_emitter *e, MlirOperation op, MlirValue v,
-                          const struct place *p) {
+                          const struct position *p) {
   switch (op_id(e->c, op)) {
   case OP_ARITH_CONSTANT: return repeat(e, constant_of(e, op), p->lanes);
   case OP_TILE_MAKE_RANGE: return of_range(e, op, p);
@@ -247,7 +248,7 @@ static LLVMValueRef of_op(struct strip_emitter *e, MlirOperation op, MlirValue v
 }
 
 static LLVMValueRef of_known(struct strip_emitter *e, const struct value *known, MlirValue v,
-                             const struct place *p) {
+                             const struct position *p) {
   MlirType element = element_type(mlirValueGetType(v));
   if (known->kind == VALUE_SCALAR)
     return repeat(e, known->scalar, p->lanes);
@@ -263,15 +264,15 @@ static LLVMValueRef of_known(struct strip_emitter *e, const struct value *known,
   return LLVMBuildGEP2(e->b, storage_type(e, ptr_pointee(e->c, element)), x, &by, 1, "");
 }
 
-LLVMValueRef evaluate(struct strip_emitter *e, MlirValue v, const struct place *p) {
+LLVMValueRef evaluate(struct strip_emitter *e, MlirValue v, const struct position *p) {
   v = resolved(e, v);
-  unsigned level = level_of_place(e, p);
+  unsigned level = level_of_position(e, p);
   LLVMValueRef x = memo_get(e, level, v, p);
   if (x)
     return x;
   unsigned old = go_to_level(e, level);
   struct value *known = known_value(e, v);
-  MlirOperation op = lazy_op(e, v);
+  MlirOperation op = deferred_op(e, v);
   if (known)
     x = of_known(e, known, v, p);
   else if (!mlirOperationIsNull(op))

@@ -48,8 +48,8 @@ static LLVMValueRef widen_fp8(struct strip_emitter *e, LLVMValueRef v, enum dtyp
   LLVMValueRef bits = bits_of(e, x);
   LLVMValueRef is_nan = LLVMBuildICmp(e->b, LLVMIntEQ, magnitude, word(w, 0x7f), "");
   bits = LLVMBuildSelect(e->b, is_nan, word(bits, 0x7fc00000), bits, "");
-  LLVMValueRef sign = LLVMBuildZExt(e->b, LLVMBuildAnd(e->b, w, word(w, 0x80), ""),
-                                    LLVMTypeOf(bits), "");
+  LLVMValueRef sign =
+      LLVMBuildZExt(e->b, LLVMBuildAnd(e->b, w, word(w, 0x80), ""), LLVMTypeOf(bits), "");
   sign = LLVMBuildShl(e->b, sign, word(sign, 24), "");
   return of_bits(e, LLVMBuildOr(e->b, bits, sign, ""), e->f32);
 }
@@ -162,6 +162,5 @@ LLVMValueRef float_convert(struct strip_emitter *e, MlirOperation op, LLVMValueR
   if (from == DTYPE_F64 && to == DTYPE_F32)
     return LLVMBuildFPTrunc(e->b, v, like(v, e->f32), "");
   v = from == DTYPE_F64 ? round_to_odd(e, v) : float_to_f32(e, v, from);
-  return to == DTYPE_F64 ? LLVMBuildFPExt(e->b, v, like(v, e->f64), "")
-                         : float_from_f32(e, v, to);
+  return to == DTYPE_F64 ? LLVMBuildFPExt(e->b, v, like(v, e->f64), "") : float_from_f32(e, v, to);
 }

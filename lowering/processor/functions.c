@@ -38,8 +38,12 @@ static LLVMValueRef scale(struct strip_emitter *e, LLVMValueRef x, LLVMValueRef 
 
 // 2^x = 2^n 2^r with |r| <= 1/2; the polynomial (minimax, degree 6) is within 0.04 ulp.
 LLVMValueRef exp2_of(struct strip_emitter *e, LLVMValueRef x) {
-  static const double c[] = {0.00015353360504377633, 0.0013398875016719103, 0.00961843691766262,
-                             0.055503323674201965,   0.24022647738456726,   0.6931471824645996,
+  static const double c[] = {0.00015353360504377633,
+                             0.0013398875016719103,
+                             0.00961843691766262,
+                             0.055503323674201965,
+                             0.24022647738456726,
+                             0.6931471824645996,
                              1.0};
   // Comparisons that a NaN passes unchanged.
   LLVMValueRef high = LLVMBuildFCmp(e->b, LLVMRealOGT, x, real(x, 129), "");
@@ -53,9 +57,9 @@ LLVMValueRef exp2_of(struct strip_emitter *e, LLVMValueRef x) {
 
 // x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) as lang/std/math_f32.tile.
 LLVMValueRef log2_of(struct strip_emitter *e, LLVMValueRef x) {
-  static const double c[] = {0.08787265491105985, -0.14159647010229592, 0.1483478683882001,
-                             -0.16588488531898676, 0.19972049709984188, -0.2500114767763388,
-                             0.33333670610157023, -0.49999997132727997};
+  static const double c[] = {0.08787265491105985,  -0.14159647010229592, 0.1483478683882001,
+                             -0.16588488531898676, 0.19972049709984188,  -0.2500114767763388,
+                             0.33333670610157023,  -0.49999997132727997};
   const double log2e = 1.44269502162933349609375, log2e_rest = 1.9259629911e-8;
   LLVMTypeRef t = like(x, e->i32);
   LLVMValueRef tiny = LLVMBuildFCmp(e->b, LLVMRealOLT, x, real(x, 0x1p-126), "");
@@ -63,8 +67,7 @@ LLVMValueRef log2_of(struct strip_emitter *e, LLVMValueRef x) {
   LLVMValueRef bits = bits_of(e, LLVMBuildSelect(e->b, tiny, larger, x, ""));
   LLVMValueRef k = LLVMBuildSub(e->b, bits, int_constant(t, 0x3f3504f3), "");
   k = LLVMBuildAShr(e->b, k, int_constant(t, 23), "");
-  LLVMValueRef m =
-      LLVMBuildSub(e->b, bits, LLVMBuildShl(e->b, k, int_constant(t, 23), ""), "");
+  LLVMValueRef m = LLVMBuildSub(e->b, bits, LLVMBuildShl(e->b, k, int_constant(t, 23), ""), "");
   LLVMValueRef f = LLVMBuildFSub(e->b, of_bits(e, m, e->f32), real(x, 1), "");
   LLVMValueRef whole = LLVMBuildSIToFP(e->b, k, LLVMTypeOf(x), "");
   whole = LLVMBuildFAdd(e->b, whole, LLVMBuildSelect(e->b, tiny, real(x, -23), real(x, 0), ""), "");

@@ -169,10 +169,10 @@ static void prepare(struct strip_emitter *e, struct sink *const *sinks, size_t c
                     const struct map *kept) {
   bool writing = writes(sinks, count);
   struct roots r = roots_of(e, sinks, count);
-  struct lazies l = lazies_of(e, r.at.at, r.at.len);
+  struct deferred l = deferred_of(e, r.at.at, r.at.len);
   for (size_t i = 0; i < l.at.len; i++) {
     MlirValue v = l.at.at[i];
-    MlirOperation op = lazy_op(e, v);
+    MlirOperation op = deferred_op(e, v);
     if (mlirOperationIsNull(op) || ptrmap_get(kept, v.ptr)) // known by now
       continue;
     bool is_load = op_is(e->c, op, OP_TILE_LOAD);
@@ -182,7 +182,7 @@ static void prepare(struct strip_emitter *e, struct sink *const *sinks, size_t c
   }
 }
 
-static void settle_except(struct strip_emitter *e, const struct lazies *evaluated) {
+static void finish_loads_except(struct strip_emitter *e, const struct deferred *evaluated) {
   struct map none = {0};
   for (size_t i = 0; i < e->loads.len; i++) {
     MlirValue v = e->loads.at[i];
@@ -194,9 +194,9 @@ static void settle_except(struct strip_emitter *e, const struct lazies *evaluate
   }
 }
 
-void settle(struct strip_emitter *e) {
+void finish_loads(struct strip_emitter *e) {
   flush(e);
-  settle_except(e, NULL);
+  finish_loads_except(e, NULL);
 }
 
 // ---- a group ----
@@ -205,7 +205,7 @@ static struct kept_value *choose_kept(struct strip_emitter *e, struct sink *cons
                                       size_t count, struct map *kept, size_t *ret_count) {
   bool writing = writes(sinks, count);
   struct roots r = roots_of(e, sinks, count);
-  struct lazies l = lazies_of(e, r.at.at, r.at.len);
+  struct deferred l = deferred_of(e, r.at.at, r.at.len);
   struct kept_value *all = arena_array(e->arena, struct kept_value, l.at.len + 1);
   size_t n = 0;
   for (size_t i = 0; i < l.at.len; i++) {
@@ -232,8 +232,8 @@ static void emit_group(struct strip_emitter *e, struct sink *const *sinks, size_
   prepare(e, sinks, count, &kept);
   if (writes(sinks, count)) {
     struct roots r = roots_of(e, sinks, count);
-    struct lazies l = lazies_of(e, r.at.at, r.at.len);
-    settle_except(e, &l);
+    struct deferred l = deferred_of(e, r.at.at, r.at.len);
+    finish_loads_except(e, &l);
   }
   size_t kept_count;
   struct kept_value *all = choose_kept(e, sinks, count, &kept, &kept_count);
@@ -289,8 +289,8 @@ static bool note_captured(MlirOperation op, void *user) {
     return true;
   for (unsigned i = 0; i < (unsigned)mlirOperationGetNumOperands(op); i++) {
     MlirValue v = operand(op, i);
-    MlirOperation lazy = lazy_op(c->e, v);
-    if (mlirOperationIsNull(lazy) || is_inside(lazy, c->op) || ptrmap_get(&c->seen, v.ptr))
+    MlirOperation deferred = deferred_op(c->e, v);
+    if (mlirOperationIsNull(deferred) || is_inside(deferred, c->op) || ptrmap_get(&c->seen, v.ptr))
       continue;
     ptrmap_put(c->e->arena, &c->seen, v.ptr, c);
     vec_push(c->e->arena, &c->at, v);
@@ -298,7 +298,7 @@ static bool note_captured(MlirOperation op, void *user) {
   return true;
 }
 
-void settle_captured(struct strip_emitter *e, MlirOperation op) {
+void finish_captured(struct strip_emitter *e, MlirOperation op) {
   struct captured c = {.e = e, .op = op};
   ir_walk(op, note_captured, &c);
   for (size_t i = 0; i < c.at.len; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs of values, and other shapes of a buffer.
+// Pairs of values, and other shapes of a buffer. Recursion is the algorithm: part of the walk in
+// ops.c.
 #include "lowering/processor/strips.h"
 
 static unsigned shape_of_value(MlirValue v, int64_t *shape) {
@@ -14,10 +15,10 @@ struct join {
   struct buffer *to;
 };
 
-static void join_strip(struct strip_emitter *e, const struct place *p, void *user) {
+static void join_strip(struct strip_emitter *e, const struct position *p, void *user) {
   struct join *j = user;
   LLVMValueRef x[2], picks[2 * STRIP];
-  struct place q = *p;
+  struct position q = *p;
   q.at[q.rank++] = index_constant(e, 0);
   for (unsigned i = 0; i < 2; i++)
     x[i] = to_storage(e, evaluate(e, operand(j->op, i), p));
@@ -55,7 +56,7 @@ void emit_split_buffer(struct strip_emitter *e, MlirOperation op) {
   if (is_tile(result(op, 0)))
     return;
   for (unsigned i = 0; i < 2; i++) {
-    struct place p = {.rank = 1, .at = {index_constant(e, i)}, .lane = -1, .lanes = 1};
+    struct position p = {.rank = 1, .at = {index_constant(e, i)}, .lane = -1, .lanes = 1};
     levels_begin(e);
     LLVMValueRef x = evaluate(e, operand(op, 0), &p);
     levels_end(e);

@@ -17,9 +17,9 @@ struct nest {
   size_t kept_count;
   unsigned rank;
   const int64_t *shape;
-  int lane, axis;          // axis: of the reductions; -1: none
-  unsigned lanes, unroll;  // strips at a time
-  struct place at;         // of the outer loops
+  int lane, axis;         // axis: of the reductions; -1: none
+  unsigned lanes, unroll; // strips at a time
+  struct position at;     // of the outer loops
   struct reduction reductions[MAX_SINKS];
   struct buffer *results[MAX_SINKS][MAX_VALUES]; // NULL: one element, a scalar
 };
@@ -42,12 +42,12 @@ static void vote(struct strip_emitter *e, const struct nest *n, MlirValue ptr, u
 // Loads of the loop's shape, if they are not transposed.
 static void vote_loads(struct strip_emitter *e, const struct nest *n, MlirValue root,
                        unsigned *votes) {
-  struct lazies l = lazies_of(e, &root, 1);
+  struct deferred l = deferred_of(e, &root, 1);
   for (size_t i = 0; i < l.at.len; i++)
-    if (op_is(e->c, lazy_op(e, l.at.at[i]), OP_TILE_TRANS))
+    if (op_is(e->c, deferred_op(e, l.at.at[i]), OP_TILE_TRANS))
       return;
   for (size_t i = 0; i < l.at.len; i++) {
-    MlirOperation op = lazy_op(e, l.at.at[i]);
+    MlirOperation op = deferred_op(e, l.at.at[i]);
     if (op_is(e->c, op, OP_TILE_LOAD))
       vote(e, n, operand(op, 0), 2, votes);
   }
@@ -98,9 +98,7 @@ static void choose_lane(struct strip_emitter *e, struct nest *n) {
     for (unsigned d = 0; d < n->rank; d++)
       if (n->shape[d] >= STRIP && !(is_ordered(n) && (int)d == n->axis))
         n->lane = (int)d;
-  n->lanes = n->lane < 0                 ? 1
-             : n->shape[n->lane] < STRIP ? (unsigned)n->shape[n->lane]
-                                         : STRIP;
+  n->lanes = n->lane < 0 ? 1 : n->shape[n->lane] < STRIP ? (unsigned)n->shape[n->lane] : STRIP;
 }
 
 static void choose_unrolling(struct strip_emitter *e, struct nest *n) {
@@ -121,8 +119,8 @@ static void choose_unrolling(struct strip_emitter *e, struct nest *n) {
 
 // ---- the innermost body ----
 
-static struct place strip_place(struct strip_emitter *e, const struct nest *n, unsigned u) {
-  struct place p = n->at;
+static struct position strip_position(struct strip_emitter *e, const struct nest *n, unsigned u) {
+  struct position p = n->at;
   p.lane = n->lane;
   p.lanes = n->lanes;
   if (n->lane >= 0)
@@ -137,7 +135,7 @@ static LLVMValueRef widened(struct strip_emitter *e, const struct sink *s, LLVMV
 }
 
 // All values are evaluated before any is stored.
-static void emit_strip(struct strip_emitter *e, const struct nest *n, const struct place *p) {
+static void emit_strip(struct strip_emitter *e, const struct nest *n, const struct position *p) {
   LLVMValueRef values[MAX_SINKS] = {NULL};
   for (size_t i = 0; i < n->count; i++) {
     const struct sink *s = n->sinks[i];
@@ -174,8 +172,7 @@ static unsigned accumulator_count(const struct nest *n) {
   return count;
 }
 
-static bool start_neutral(struct strip_emitter *e, const struct nest *n,
-                          struct accumulators *a) {
+static bool start_neutral(struct strip_emitter *e, const struct nest *n, struct accumulators *a) {
   unsigned k = 0;
   for (size_t i = 0; i < n->count; i++)
     for (unsigned v = 0; n->sinks[i]->kind == SINK_REDUCE && v < n->reductions[i].count; v++, k++)
@@ -187,11 +184,11 @@ static bool start_neutral(struct strip_emitter *e, const struct nest *n,
   return true;
 }
 
-// One step: what is at the place is combined with the accumulators, or starts them.
+// One step: what is at the position is combined with the accumulators, or starts them.
 static void accumulate(struct strip_emitter *e, const struct nest *n, bool is_first,
                        struct accumulators *a) {
   for (unsigned u = 0; u < n->unroll; u++) {
-    struct place p = strip_place(e, n, u);
+    struct position p = strip_position(e, n, u);
     unsigned k = 0;
     for (size_t i = 0; i < n->count; i++) {
       const struct reduction *r = &n->reductions[i];
@@ -235,8 +232,8 @@ static void accumulate_all(struct strip_emitter *e, struct nest *n, unsigned dim
   n->at.at[dim] = index_constant(e, 0);
 }
 
-static struct place without_axis(const struct nest *n, const struct place *p) {
-  struct place q = {.lane = p->lane, .lanes = p->lanes};
+static struct position without_axis(const struct nest *n, const struct position *p) {
+  struct position q = {.lane = p->lane, .lanes = p->lanes};
   for (unsigned d = 0; d < n->rank; d++)
     if ((int)d != n->axis)
       q.at[q.rank++] = p->at[d];
@@ -246,7 +243,7 @@ static struct place without_axis(const struct nest *n, const struct place *p) {
 }
 
 static void keep_results(struct strip_emitter *e, const struct nest *n, size_t i,
-                         const struct place *p, const LLVMValueRef *x) {
+                         const struct position *p, const LLVMValueRef *x) {
   for (unsigned v = 0; v < n->reductions[i].count; v++) {
     MlirValue out = result(n->sinks[i]->op, v);
     if (n->results[i][v])
@@ -265,19 +262,19 @@ static void finish_reductions(struct strip_emitter *e, const struct nest *n,
       continue;
     if (n->lane != n->axis) {
       for (unsigned u = 0; u < n->unroll; u++) {
-        struct place p = strip_place(e, n, u), q = without_axis(n, &p);
+        struct position p = strip_position(e, n, u), q = without_axis(n, &p);
         keep_results(e, n, i, &q, &a->at[u][k]);
       }
     } else {
       LLVMValueRef x[MAX_VALUES];
-      struct place p = n->at;
+      struct position p = n->at;
       p.lane = -1;
       p.lanes = 1;
       for (unsigned half = n->unroll / 2; half; half /= 2)
         for (unsigned u = 0; u < half; u++)
           combine(e, r, &a->at[u][k], &a->at[u + half][k], &a->at[u][k]);
       combine_lanes(e, r, &a->at[0][k], x);
-      struct place q = without_axis(n, &p);
+      struct position q = without_axis(n, &p);
       keep_results(e, n, i, &q, x);
     }
     k += r->count;
@@ -304,7 +301,7 @@ static void emit_inner(struct strip_emitter *e, struct nest *n) {
     finish_reductions(e, n, &a);
   } else {
     for (unsigned u = 0; u < n->unroll; u++) {
-      struct place p = strip_place(e, n, u);
+      struct position p = strip_position(e, n, u);
       emit_strip(e, n, &p);
     }
   }
@@ -356,7 +353,7 @@ void run_nest(struct strip_emitter *e, struct sink *const *sinks, size_t count,
     return;
   choose_lane(e, n);
   choose_unrolling(e, n);
-  n->at = (struct place){.rank = n->rank, .lane = -1, .lanes = 1};
+  n->at = (struct position){.rank = n->rank, .lane = -1, .lanes = 1};
   for (unsigned d = 0; d < n->rank; d++)
     n->at.at[d] = index_constant(e, 0);
   levels_begin(e);

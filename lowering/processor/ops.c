@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over a block: scalars are computed at once, lazy ops when they are needed, sinks wait
-// for others.
+// The walk over a block: scalars are computed at once, deferred ops when they are needed, sinks
+// wait for others. Recursion is the algorithm: blocks contain ops with blocks.
 #include "base/cpu_abi.h"
 #include "lowering/processor/strips.h"
 
@@ -14,7 +14,7 @@ LLVMValueRef single_element(struct strip_emitter *e, MlirValue v) {
     return known->scalar;
   if (!is_tile(v))
     return scalar_of(e, v);
-  struct place p = {.rank = rank_of(v), .lane = -1, .lanes = 1};
+  struct position p = {.rank = rank_of(v), .lane = -1, .lanes = 1};
   for (unsigned d = 0; d < p.rank; d++)
     p.at[d] = index_constant(e, 0);
   levels_begin(e);
@@ -82,7 +82,7 @@ static void emit_load(struct strip_emitter *e, MlirOperation op) {
   MlirValue out = result(op, 0);
   if (has_open_store(e))
     flush(e);
-  if (is_lazy(e, op)) {
+  if (is_deferred(e, op)) {
     vec_push(e->arena, &e->loads, out);
     return;
   }
@@ -91,7 +91,7 @@ static void emit_load(struct strip_emitter *e, MlirOperation op) {
     refuse(e, op, "a volatile load of a tile");
     return;
   }
-  struct place p = {.lane = -1, .lanes = 1};
+  struct position p = {.lane = -1, .lanes = 1};
   levels_begin(e);
   LLVMValueRef x = load_at(e, op, &p);
   levels_end(e);
@@ -125,15 +125,9 @@ static void emit_op(struct strip_emitter *e, MlirOperation op) {
     if (!is_tile(result(op, 0)))
       bind_scalar(e, result(op, 0), scalar_of(e, result(op, 0)));
     break;
-  case OP_TILE_PROGRAM_ID:
-    emit_program(e, op, offsetof(struct cpu_thread, program_id));
-    break;
-  case OP_TILE_NUM_PROGRAMS:
-    emit_program(e, op, offsetof(struct cpu_thread, num_programs));
-    break;
-  case OP_TILE_UNSPLAT:
-    bind_scalar(e, result(op, 0), single_element(e, operand(op, 0)));
-    break;
+  case OP_TILE_PROGRAM_ID: emit_program(e, op, offsetof(struct cpu_thread, program_id)); break;
+  case OP_TILE_NUM_PROGRAMS: emit_program(e, op, offsetof(struct cpu_thread, num_programs)); break;
+  case OP_TILE_UNSPLAT: bind_scalar(e, result(op, 0), single_element(e, operand(op, 0))); break;
   case OP_TILE_LOAD: emit_load(e, op); break;
   case OP_TILE_STORE: add_store(e, op); break;
   case OP_TILE_REDUCE: add_reduce(e, op); break;
@@ -162,7 +156,7 @@ static void emit_op(struct strip_emitter *e, MlirOperation op) {
   case OP_SCF_CONDITION:
   case OP_FUNC_RETURN: break;
   default:
-    if (is_lazy(e, op))
+    if (is_deferred(e, op))
       break;
     if ((op_flags(e->c, op) & OP_EW) && op_id(e->c, op) != OP_TILE_INLINE_ASM)
       emit_scalar(e, op);
@@ -171,12 +165,13 @@ static void emit_op(struct strip_emitter *e, MlirOperation op) {
   }
 }
 
-// Lazy values reach `flush` with nothing emitted, so results that a terminator takes do too.
+// Deferred values reach `flush` with nothing emitted, so results that a terminator takes do too.
 void emit_ops(struct strip_emitter *e, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block);
        !mlirOperationIsNull(op) && !e->refusal.why; op = mlirOperationGetNextInBlock(op)) {
     emit_op(e, op);
-    if (!is_lazy(e, op) && op_id(e->c, op) != OP_TILE_STORE && op_id(e->c, op) != OP_TILE_REDUCE)
+    if (!is_deferred(e, op) && op_id(e->c, op) != OP_TILE_STORE &&
+        op_id(e->c, op) != OP_TILE_REDUCE)
       ptrmap_put(e->arena, &e->done, op.ptr, e);
   }
   flush(e);

@@ -12,10 +12,10 @@ struct product {
   MlirOperation op;
   bool is_batch;
   int64_t batches, m, n, k;
-  LLVMTypeRef type;          // of the sums
-  struct buffer *a, *b, *c;  // strides: batch, row, column
-  unsigned lanes, vectors;   // columns of a block
-  unsigned rows;             // of the largest block
+  LLVMTypeRef type;         // of the sums
+  struct buffer *a, *b, *c; // strides: batch, row, column
+  unsigned lanes, vectors;  // columns of a block
+  unsigned rows;            // of the largest block
   bool from_zero;
 };
 
@@ -31,7 +31,8 @@ static LLVMValueRef element_at(struct strip_emitter *e, LLVMTypeRef type, LLVMVa
 
 static LLVMValueRef load_vector(struct strip_emitter *e, LLVMTypeRef type, LLVMValueRef at) {
   LLVMValueRef v = LLVMBuildLoad2(e->b, type, at, "");
-  LLVMTypeRef element = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+  LLVMTypeRef element =
+      LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
   LLVMSetAlignment(v, storage_bytes(e, element));
   return v;
 }
@@ -72,9 +73,10 @@ static void block_body(struct strip_emitter *e, const struct product *p, unsigne
   struct sums s;
   for (unsigned r = 0; r < rows; r++)
     for (unsigned v = 0; v < p->vectors; v++)
-      s.at[r][v] = p->from_zero ? LLVMConstNull(vector)
-                                : load_vector(e, vector, element_at(e, p->type, c, NULL, 0,
-                                                                    r * row + v * p->lanes));
+      s.at[r][v] =
+          p->from_zero
+              ? LLVMConstNull(vector)
+              : load_vector(e, vector, element_at(e, p->type, c, NULL, 0, r * row + v * p->lanes));
   struct loop l = loop_begin(e, 0, p->k, unroll);
   for (unsigned r = 0; r < rows; r++)
     for (unsigned v = 0; v < p->vectors; v++)
@@ -121,7 +123,7 @@ static void call_blocks(struct strip_emitter *e, const struct product *p, LLVMVa
                         unsigned rows, int64_t from, int64_t count, LLVMValueRef batch,
                         LLVMValueRef column) {
   struct loop l = loop_begin(e, from, count, rows);
-  struct place a = {.lane = -1, .lanes = 1}, b = a, c = a;
+  struct position a = {.lane = -1, .lanes = 1}, b = a, c = a;
   if (p->is_batch)
     a.at[a.rank++] = b.at[b.rank++] = c.at[c.rank++] = batch;
   a.at[a.rank++] = c.at[c.rank++] = l.index;
@@ -166,7 +168,7 @@ static bool is_row_major(const struct buffer *b, unsigned rank, const int64_t *s
 // are none.
 static unsigned fastest_dim(struct strip_emitter *e, MlirValue v) {
   unsigned rank = rank_of(v);
-  MlirOperation op = lazy_op(e, v);
+  MlirOperation op = deferred_op(e, v);
   if (mlirOperationIsNull(op))
     return rank - 1;
   if (op_is(e->c, op, OP_TILE_LOAD))
@@ -219,7 +221,7 @@ static struct buffer *operand_buffer(struct strip_emitter *e, const struct produ
 }
 
 static bool is_zero(struct strip_emitter *e, MlirValue v) {
-  MlirOperation op = lazy_op(e, v);
+  MlirOperation op = deferred_op(e, v);
   while (!mlirOperationIsNull(op) &&
          (op_is(e->c, op, OP_TILE_SPLAT) || op_is(e->c, op, OP_TILE_BROADCAST) ||
           op_is(e->c, op, OP_TILE_EXPAND_DIMS)))

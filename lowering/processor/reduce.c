@@ -7,10 +7,8 @@
 
 bool reduction_of(struct strip_emitter *e, MlirOperation op, struct reduction *ret) {
   struct combine_info info = combine_info_of(e->c, op);
-  *ret = (struct reduction){.op = op,
-                            .function = info.function,
-                            .count = info.count,
-                            .commutative = info.commutative};
+  *ret = (struct reduction){
+      .op = op, .function = info.function, .count = info.count, .commutative = info.commutative};
   if (mlirOperationIsNull(info.function) || info.count > MAX_VALUES) {
     refuse(e, op, "a reduction by an unknown function");
     return false;

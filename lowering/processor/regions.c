@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Structured control flow. Scalars that loops carry are phis; tiles live in two buffers, one read
 // and one written, which are exchanged after each iteration. Tiles of pointers or offsets that only
-// advance by one number are that number.
+// advance by one number are that number. Recursion is the algorithm: regions contain ops with
+// regions.
 #include "lowering/processor/strips.h"
 
 static LLVMBasicBlockRef new_block(struct strip_emitter *e, const char *name) {
@@ -42,10 +43,10 @@ static void begin_regions(struct strip_emitter *e, MlirOperation op) {
   bool writes = false;
   void *user[] = {e, &writes};
   flush(e);
-  settle_captured(e, op);
+  finish_captured(e, op);
   ir_walk(op, note_write, user);
   if (writes)
-    settle(e);
+    finish_loads(e);
 }
 
 // ---- if ----
@@ -112,9 +113,9 @@ enum carry_kind { CARRY_SCALAR, CARRY_ADVANCE, CARRY_IN_PLACE, CARRY_BUFFERS };
 struct carry {
   enum carry_kind kind;
   MlirValue first;
-  LLVMValueRef initial, phi;    // SCALAR, ADVANCE
-  struct buffer *pair[2];       // IN_PLACE: the first only
-  struct buffer *now, *next;    // BUFFERS: phis
+  LLVMValueRef initial, phi; // SCALAR, ADVANCE
+  struct buffer *pair[2];    // IN_PLACE: the first only
+  struct buffer *now, *next; // BUFFERS: phis
 };
 
 // The addend if v is `arg` plus the same number for each element; null otherwise.
@@ -234,7 +235,7 @@ static void carry_next(struct strip_emitter *e, struct carry *c, MlirValue arg, 
   if (c->kind == CARRY_SCALAR)
     next = single_element(e, yielded);
   if (c->kind == CARRY_ADVANCE) {
-    struct place p = {.rank = rank_of(arg), .lane = -1, .lanes = 1};
+    struct position p = {.rank = rank_of(arg), .lane = -1, .lanes = 1};
     for (unsigned d = 0; d < p.rank; d++)
       p.at[d] = index_constant(e, 0);
     levels_begin(e);

@@ -13,7 +13,7 @@ struct scan {
   int lane;
   unsigned lanes;
   struct buffer *to[MAX_VALUES];
-  struct place at;
+  struct position at;
 };
 
 // The lane that is `by` before each lane, or behind it; beyond the end the lane itself.
@@ -133,7 +133,7 @@ void emit_scan_loops(struct strip_emitter *e, MlirOperation op) {
       in_buffer(e, operand(op, i));
     s.to[i] = buffer_for(e, result(op, i));
   }
-  s.at = (struct place){.rank = s.rank, .lane = s.lane, .lanes = s.lanes};
+  s.at = (struct position){.rank = s.rank, .lane = s.lane, .lanes = s.lanes};
   for (unsigned d = 0; d < s.rank; d++)
     s.at.at[d] = index_constant(e, 0);
   levels_begin(e);

@@ -3,10 +3,10 @@
 // folder share.
 //
 // A tile is a loop over *strips*: vectors of up to STRIP neighbours along one dimension, the lanes.
-// Most ops are lazy: nothing is emitted for them until an op that needs every element (a *sink*: a
-// store, a reduction, a product) runs the loop, whose body evaluates them at one place. Sinks with
-// one shape share a loop (groups.c). Values that a later loop needs again, and that are expensive,
-// are kept in a buffer of the program's scratch (needs.c).
+// Most ops are deferred: nothing is emitted for them until an op that needs every element (a
+// *sink*: a store, a reduction, a product) runs the loop, whose body evaluates them at one
+// position. Sinks with one shape share a loop (groups.c). Values that a later loop needs again, and
+// that are expensive, are kept in a buffer of the program's scratch (deferred_uses.c).
 #ifndef TILE_LOWERING_PROCESSOR_STRIPS_H
 #define TILE_LOWERING_PROCESSOR_STRIPS_H
 
@@ -16,7 +16,7 @@
 enum {
   STRIP = 16,      // lanes of a vector, on every processor, so that sums do not depend on it
   MAX_RANK = 8,    // dimensions of a tile
-  MAX_LEVELS = 12, // loops around a place, and what is outside of them
+  MAX_LEVELS = 12, // loops around a position, and what is outside of them
   MAX_VALUES = 8   // of a reduction
 };
 
@@ -30,7 +30,7 @@ struct buffer {
 
 enum value_kind { VALUE_SCALAR, VALUE_BUFFER, VALUE_ADVANCED, VALUE_SAME };
 
-// What is known about a value of the kernel. Values of lazy ops have none.
+// What is known about a value of the kernel. Values of deferred ops have none.
 struct value {
   enum value_kind kind;
   LLVMValueRef scalar;   // VALUE_SCALAR: of a scalar, or the one element of a tile.
@@ -40,14 +40,14 @@ struct value {
 };
 
 // Where a tile is evaluated: `lanes` neighbours along dimension `lane` from `at` on.
-struct place {
+struct position {
   unsigned rank;
   LLVMValueRef at[MAX_RANK]; // i64
   int lane;                  // -1: one element
   unsigned lanes;            // 1 where lane is -1
 };
 
-// A loop around the place that is being emitted, or, level 0, what is in front of all of them.
+// A loop around the position that is being emitted, or, level 0, what is in front of all of them.
 struct level {
   LLVMValueRef end;        // the branch to the deeper levels; NULL: the innermost
   LLVMBasicBlockRef inner; // the innermost: where it goes on, while the builder is elsewhere
@@ -66,13 +66,13 @@ struct loop {
 enum sink_kind { SINK_STORE, SINK_REDUCE, SINK_COPY };
 struct sink {
   enum sink_kind kind;
-  MlirOperation op;         // STORE, REDUCE
-  MlirValue value;          // COPY
-  struct buffer *to;        // COPY
-  unsigned rank;            // of the loop
+  MlirOperation op;  // STORE, REDUCE
+  MlirValue value;   // COPY
+  struct buffer *to; // COPY
+  unsigned rank;     // of the loop
   int64_t shape[MAX_RANK];
-  int axis;                 // REDUCE; else -1
-  int lane;                 // the dimension that has to be in lanes, plus 1; 0: any
+  int axis; // REDUCE; else -1
+  int lane; // the dimension that has to be in lanes, plus 1; 0: any
 };
 
 struct strip_emitter {
@@ -85,28 +85,26 @@ struct strip_emitter {
   LLVMValueRef function, thread, scratch;
   const struct kernel_info *info;
   LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr;
-  struct map values;      // MlirValue -> struct value *
+  struct map values; // MlirValue -> struct value *
   uint64_t scratch_bytes, scratch_top;
   struct refusal refusal; // why: NULL while all is well
 
-  // The loops around the place that is being emitted.
+  // The loops around the position that is being emitted.
   unsigned level_count, at_level;
   struct level levels[MAX_LEVELS];
   struct map level_of; // index (LLVMValueRef) -> level + 1
 
-  VEC(struct sink *) open;   // the sinks that share the next loop
-  VEC(MlirValue) loads;      // lazy loads so far, of this block and those around it
-  struct map wanted;         // MlirValue -> the struct buffer * that it should be computed to
+  VEC(struct sink *) open; // the sinks that share the next loop
+  VEC(MlirValue) loads;    // deferred loads so far, of this block and those around it
+  struct map wanted;       // MlirValue -> the struct buffer * that it should be computed to
   bool has_avx512;
-  unsigned products;         // functions made for them
-  struct map done;         // MlirOperation -> itself: sinks that were emitted
+  unsigned products; // functions made for them
+  struct map done;   // MlirOperation -> itself: sinks that were emitted
 };
 
-// ---- emit_processor.c ----
+// ---- strip_types.c ----
 // Notes the first reason; the emission goes on with undefined values.
 void refuse(struct strip_emitter *e, MlirOperation op, const char *fmt, ...) PRINTF(3, 4);
-
-// ---- types.c ----
 static inline MlirValue operand(MlirOperation op, unsigned i) {
   return mlirOperationGetOperand(op, (intptr_t)i);
 }
@@ -119,7 +117,7 @@ unsigned rank_of(MlirValue v); // 0 for scalars
 LLVMTypeRef register_type(struct strip_emitter *e, MlirType element);
 LLVMTypeRef storage_type(struct strip_emitter *e, MlirType element);
 unsigned storage_bytes(struct strip_emitter *e, LLVMTypeRef type);
-enum dtype dtype_of(MlirValue v); // of the element
+enum dtype dtype_of(MlirValue v);                        // of the element
 LLVMTypeRef vector_of(LLVMTypeRef type, unsigned lanes); // the type itself for one lane
 // The type of v with another element, as many lanes.
 LLVMTypeRef like(LLVMValueRef v, LLVMTypeRef element);
@@ -139,7 +137,7 @@ LLVMValueRef plain_intrinsic(struct strip_emitter *e, const char *name, unsigned
 LLVMValueRef bits_of(struct strip_emitter *e, LLVMValueRef v);
 LLVMValueRef of_bits(struct strip_emitter *e, LLVMValueRef bits, LLVMTypeRef element);
 
-// ---- loops.c ----
+// ---- strip_loops.c ----
 void levels_begin(struct strip_emitter *e); // a new nest, at the builder's position
 void levels_end(struct strip_emitter *e);
 struct loop loop_begin(struct strip_emitter *e, int64_t from, int64_t count, int64_t step);
@@ -149,26 +147,27 @@ void loop_next(struct loop *l, unsigned i, LLVMValueRef next);
 void loop_end(struct strip_emitter *e, struct loop *l); // phis keep their last values in next[]
 LLVMValueRef index_plus(struct strip_emitter *e, LLVMValueRef index, int64_t n);
 LLVMValueRef index_difference(struct strip_emitter *e, LLVMValueRef from, LLVMValueRef index);
-// The level of the innermost loop whose index the place contains.
-unsigned level_of_place(struct strip_emitter *e, const struct place *p);
+// The level of the innermost loop whose index the position contains.
+unsigned level_of_position(struct strip_emitter *e, const struct position *p);
 unsigned go_to_level(struct strip_emitter *e, unsigned level); // returns the one before
-// The value at the place, if it was evaluated at this level already.
-LLVMValueRef memo_get(struct strip_emitter *e, unsigned level, MlirValue v, const struct place *p);
-void memo_put(struct strip_emitter *e, unsigned level, MlirValue v, const struct place *p,
+// The value at the position, if it was evaluated at this level already.
+LLVMValueRef memo_get(struct strip_emitter *e, unsigned level, MlirValue v,
+                      const struct position *p);
+void memo_put(struct strip_emitter *e, unsigned level, MlirValue v, const struct position *p,
               LLVMValueRef x);
 
 // ---- evaluate.c ----
-// The elements of v at the place: a vector, or a scalar for one lane.
-LLVMValueRef evaluate(struct strip_emitter *e, MlirValue v, const struct place *p);
-LLVMValueRef scalar_of(struct strip_emitter *e, MlirValue v); // of a scalar
-struct value *known_value(struct strip_emitter *e, MlirValue v); // NULL: lazy
+// The elements of v at the position: a vector, or a scalar for one lane.
+LLVMValueRef evaluate(struct strip_emitter *e, MlirValue v, const struct position *p);
+LLVMValueRef scalar_of(struct strip_emitter *e, MlirValue v);    // of a scalar
+struct value *known_value(struct strip_emitter *e, MlirValue v); // NULL: deferred
 void bind_scalar(struct strip_emitter *e, MlirValue v, LLVMValueRef x);
 void bind_buffer(struct strip_emitter *e, MlirValue v, struct buffer *b);
 void bind_same(struct strip_emitter *e, MlirValue v, MlirValue from);
 void bind_advanced(struct strip_emitter *e, MlirValue v, MlirValue from, LLVMValueRef by);
-// The op that computes a lazy value, through VALUE_SAME; null if it is not lazy.
-MlirOperation lazy_op(struct strip_emitter *e, MlirValue v);
-bool is_lazy(struct strip_emitter *e, MlirOperation op); // its kind
+// The op that computes a deferred value, through VALUE_SAME; null if it is not deferred.
+MlirOperation deferred_op(struct strip_emitter *e, MlirValue v);
+bool is_deferred(struct strip_emitter *e, MlirOperation op); // its kind
 
 // ---- buffers.c ----
 struct buffer *buffer_new(struct strip_emitter *e, MlirType tile); // row-major
@@ -176,10 +175,12 @@ struct buffer *buffer_new(struct strip_emitter *e, MlirType tile); // row-major
 struct buffer *buffer_for(struct strip_emitter *e, MlirValue v);
 struct buffer *buffer_of_type(struct strip_emitter *e, LLVMTypeRef type, unsigned rank,
                               const int64_t *shape);
-LLVMValueRef scratch_address(struct strip_emitter *e, const struct buffer *b, const struct place *p);
-LLVMValueRef scratch_load(struct strip_emitter *e, const struct buffer *b, const struct place *p);
-void scratch_store(struct strip_emitter *e, const struct buffer *b, const struct place *p,
-                  LLVMValueRef v);
+LLVMValueRef scratch_address(struct strip_emitter *e, const struct buffer *b,
+                             const struct position *p);
+LLVMValueRef scratch_load(struct strip_emitter *e, const struct buffer *b,
+                          const struct position *p);
+void scratch_store(struct strip_emitter *e, const struct buffer *b, const struct position *p,
+                   LLVMValueRef v);
 // A value in registers, as memory has it, and back.
 LLVMValueRef to_storage(struct strip_emitter *e, LLVMValueRef v);
 LLVMValueRef from_storage(struct strip_emitter *e, LLVMValueRef v, LLVMTypeRef register_element);
@@ -202,25 +203,25 @@ LLVMValueRef tanh_of(struct strip_emitter *e, LLVMValueRef x);
 bool apply_function(struct strip_emitter *e, MlirOperation function, const LLVMValueRef *args,
                     LLVMValueRef *ret);
 
-// ---- access.c ----
-LLVMValueRef load_at(struct strip_emitter *e, MlirOperation op, const struct place *p);
-void store_at(struct strip_emitter *e, MlirOperation op, const struct place *p,
+// ---- strip_access.c ----
+LLVMValueRef load_at(struct strip_emitter *e, MlirOperation op, const struct position *p);
+void store_at(struct strip_emitter *e, MlirOperation op, const struct position *p,
               LLVMValueRef value);
 LLVMValueRef gather_elements(struct strip_emitter *e, LLVMTypeRef storage, LLVMValueRef pointers,
                              LLVMValueRef mask, LLVMValueRef otherwise);
 void scatter_elements(struct strip_emitter *e, LLVMValueRef pointers, LLVMValueRef mask,
                       LLVMValueRef stored);
 LLVMValueRef nowhere(struct strip_emitter *e); // 64 bytes of scratch that nobody reads
-MlirValue load_mask(MlirOperation op); // null: none
+MlirValue load_mask(MlirOperation op);         // null: none
 MlirValue load_other(MlirOperation op);
 MlirValue store_mask(MlirOperation op);
 
-// ---- needs.c ----
-struct lazies {
+// ---- deferred_uses.c ----
+struct deferred {
   VEC(MlirValue) at;
 };
-// The lazy values that the roots are computed from, themselves included, users first.
-struct lazies lazies_of(struct strip_emitter *e, const MlirValue *roots, size_t count);
+// The deferred values that the roots are computed from, themselves included, users first.
+struct deferred deferred_of(struct strip_emitter *e, const MlirValue *roots, size_t count);
 // Whether an op that is not yet emitted needs the value, other than through a value of `kept`
 // (MlirValue -> anything).
 bool is_needed_later(struct strip_emitter *e, MlirValue v, const struct map *kept);
@@ -239,10 +240,10 @@ struct buffer *in_buffer(struct strip_emitter *e, MlirValue v);
 // lane: the dimension that has to be in lanes; -1: any.
 void copy_to(struct strip_emitter *e, MlirValue v, struct buffer *to, int lane);
 void add_copy(struct strip_emitter *e, MlirValue v, struct buffer *to); // as a sink
-// Before a write that is no sink: lazy loads that are needed later are made now.
-void settle(struct strip_emitter *e);
+// Before a write that is no sink: deferred loads that are needed later are made now.
+void finish_loads(struct strip_emitter *e);
 // Before an op with regions: what they use is known, or cheap to evaluate again and again.
-void settle_captured(struct strip_emitter *e, MlirOperation op);
+void finish_captured(struct strip_emitter *e, MlirOperation op);
 
 // ---- nests.c ----
 // Runs the loop of sinks that share a shape. `kept`: values of that shape to keep in buffers.
@@ -271,16 +272,16 @@ void combine_lanes(struct strip_emitter *e, const struct reduction *r, const LLV
                    LLVMValueRef *ret);
 
 // ---- each.c ----
-// A nest over a shape; the body gets the place of each strip along `lane`, of each element if that
-// is -1. It may end in another block than it began, but evaluates before it branches.
+// A nest over a shape; the body gets the position of each strip along `lane`, of each element if
+// that is -1. It may end in another block than it began, but evaluates before it branches.
 void each_strip(struct strip_emitter *e, unsigned rank, const int64_t *shape, int lane,
-                void (*body)(struct strip_emitter *e, const struct place *p, void *user),
+                void (*body)(struct strip_emitter *e, const struct position *p, void *user),
                 void *user);
 
 // ---- ops with loops of their own ----
 void emit_scan_loops(struct strip_emitter *e, MlirOperation op);   // scans.c
 void emit_product(struct strip_emitter *e, MlirOperation op);      // products.c
-void emit_atomic_loops(struct strip_emitter *e, MlirOperation op); // atomics.c
+void emit_atomic_loops(struct strip_emitter *e, MlirOperation op); // atomic_loops.c
 void emit_histogram_loops(struct strip_emitter *e, MlirOperation op);
 void emit_join_loops(struct strip_emitter *e, MlirOperation op); // joins.c
 void emit_split_buffer(struct strip_emitter *e, MlirOperation op);

@@ -44,7 +44,7 @@ static LLVMValueRef exchange(struct strip_emitter *e, MlirOperation op, LLVMValu
   return of_bits(e, LLVMBuildAtomicRMW(e->b, kind, at, bits_of(e, value), order, false), element);
 }
 
-static void update(struct strip_emitter *e, const struct place *p, void *user) {
+static void update(struct strip_emitter *e, const struct position *p, void *user) {
   struct atomics *s = user;
   bool compares = op_is(e->c, s->op, OP_TILE_ATOMIC_CAS);
   LLVMValueRef at = evaluate(e, operand(s->op, 0), p), old;
@@ -85,7 +85,7 @@ void emit_atomic_loops(struct strip_emitter *e, MlirOperation op) {
   MlirValue out = result(op, 0);
   struct atomics s = {.op = op};
   int64_t shape[MAX_RANK];
-  settle(e);
+  finish_loads(e);
   if (!is_offered(op, dtype_of(out))) {
     refuse(e, op, "an atomic operation on `%s`", dtype_name(dtype_of(out)));
     return;
@@ -109,11 +109,11 @@ void emit_atomic_loops(struct strip_emitter *e, MlirOperation op) {
 
 // ---- histograms ----
 
-static void clear(struct strip_emitter *e, const struct place *p, void *user) {
+static void clear(struct strip_emitter *e, const struct position *p, void *user) {
   scratch_store(e, user, p, LLVMConstNull(vector_of(e->i32, p->lanes)));
 }
 
-static void count_element(struct strip_emitter *e, const struct place *p, void *user) {
+static void count_element(struct strip_emitter *e, const struct position *p, void *user) {
   struct atomics *s = user;
   LLVMValueRef n = evaluate(e, operand(s->op, 0), p);
   LLVMTypeRef t = LLVMTypeOf(n);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Global memory: neighbours as vectors, with masks; others as gathers and scatters. One element
-// that a mask switches off is read from and written to a place in the scratch, without a branch.
+// that a mask switches off is read from and written to bytes of the scratch that nobody reads,
+// without a branch. Recursion is the algorithm: an access evaluates its pointers and mask.
 #include "lowering/analysis/axis_info.h"
 #include "lowering/processor/strips.h"
 
@@ -27,7 +28,7 @@ MlirValue store_mask(MlirOperation op) {
 }
 
 // NULL: always on.
-static LLVMValueRef mask_of(struct strip_emitter *e, MlirValue mask, const struct place *p) {
+static LLVMValueRef mask_of(struct strip_emitter *e, MlirValue mask, const struct position *p) {
   if (mlirValueIsNull(mask))
     return NULL;
   LLVMValueRef m = repeat(e, evaluate(e, mask, p), p->lanes);
@@ -76,8 +77,7 @@ void scatter_elements(struct strip_emitter *e, LLVMValueRef pointers, LLVMValueR
 
 static LLVMValueRef load_one(struct strip_emitter *e, LLVMTypeRef type, LLVMValueRef at,
                              LLVMValueRef mask, bool is_volatile) {
-  LLVMValueRef v =
-      LLVMBuildLoad2(e->b, type, choose(e, mask, at, nowhere(e)), "");
+  LLVMValueRef v = LLVMBuildLoad2(e->b, type, choose(e, mask, at, nowhere(e)), "");
   LLVMSetAlignment(v, 1);
   LLVMSetVolatile(v, is_volatile);
   return v;
@@ -106,18 +106,18 @@ static void store_neighbours(struct strip_emitter *e, LLVMValueRef at, LLVMValue
   call_intrinsic(e, "llvm.masked.store", 2, types, 3, args);
 }
 
-static struct place first_lane(const struct place *p) {
-  struct place q = *p;
+static struct position first_lane(const struct position *p) {
+  struct position q = *p;
   q.lane = -1;
   q.lanes = 1;
   return q;
 }
 
-static bool are_neighbours(struct strip_emitter *e, MlirValue ptr, const struct place *p) {
+static bool are_neighbours(struct strip_emitter *e, MlirValue ptr, const struct position *p) {
   return axis_contiguity(e->axis, ptr, (unsigned)p->lane) >= (int64_t)p->lanes;
 }
 
-static bool are_equal(struct strip_emitter *e, MlirValue ptr, const struct place *p) {
+static bool are_equal(struct strip_emitter *e, MlirValue ptr, const struct position *p) {
   return axis_constancy(e->axis, ptr, (unsigned)p->lane) >= (int64_t)p->lanes;
 }
 
@@ -133,7 +133,7 @@ static LLVMValueRef load_equal(struct strip_emitter *e, LLVMTypeRef type, unsign
   return choose(e, mask, v, otherwise);
 }
 
-LLVMValueRef load_at(struct strip_emitter *e, MlirOperation op, const struct place *p) {
+LLVMValueRef load_at(struct strip_emitter *e, MlirOperation op, const struct position *p) {
   MlirType element = element_type(mlirValueGetType(result(op, 0)));
   LLVMTypeRef type = storage_type(e, element), in_register = register_type(e, element);
   MlirValue ptr = operand(op, 0), other = load_other(op);
@@ -141,7 +141,7 @@ LLVMValueRef load_at(struct strip_emitter *e, MlirOperation op, const struct pla
   LLVMValueRef otherwise = LLVMConstNull(vector_of(type, p->lanes));
   if (mask && !mlirValueIsNull(other))
     otherwise = to_storage(e, repeat(e, evaluate(e, other, p), p->lanes));
-  struct place q = first_lane(p);
+  struct position q = first_lane(p);
   if (p->lanes == 1)
     v = choose(e, mask,
                load_one(e, type, evaluate(e, ptr, p), mask, op_attr_bool(op, "is_volatile")),
@@ -155,12 +155,12 @@ LLVMValueRef load_at(struct strip_emitter *e, MlirOperation op, const struct pla
   return from_storage(e, v, in_register);
 }
 
-void store_at(struct strip_emitter *e, MlirOperation op, const struct place *p,
+void store_at(struct strip_emitter *e, MlirOperation op, const struct position *p,
               LLVMValueRef value) {
   MlirValue ptr = operand(op, 0);
   LLVMValueRef mask = mask_of(e, store_mask(op), p);
   LLVMValueRef stored = to_storage(e, repeat(e, value, p->lanes));
-  struct place q = first_lane(p);
+  struct position q = first_lane(p);
   if (p->lanes == 1) {
     LLVMValueRef at = evaluate(e, ptr, p);
     LLVMSetAlignment(LLVMBuildStore(e->b, stored, choose(e, mask, at, nowhere(e))), 1);

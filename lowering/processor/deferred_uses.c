@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lazy values cost, and who needs them later: decides which values are kept in buffers.
+// What deferred values cost, and who needs them later: decides which values are kept in buffers.
 // Recursion is the algorithm: values are graphs.
 #include "lowering/processor/strips.h"
 
@@ -27,15 +27,15 @@ static bool is_needed(struct strip_emitter *e, MlirValue v, const struct map *ke
     return ptrmap_get(seen, v.ptr) != seen;
   ptrmap_put(e->arena, seen, v.ptr, seen); // not needed
   MlirOperation def = value_def(v);
-  MlirBlock block = mlirOperationIsNull(def) ? mlirBlockArgumentGetOwner(v)
-                                             : mlirOperationGetBlock(def);
+  MlirBlock block =
+      mlirOperationIsNull(def) ? mlirBlockArgumentGetOwner(v) : mlirOperationGetBlock(def);
   bool needed = false;
   for (MlirOpOperand use = mlirValueGetFirstUse(v); !needed && !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = user_in_block(mlirOpOperandGetOwner(use), block);
     if (mlirOperationIsNull(user) || ptrmap_get(&e->done, user.ptr) || is_open(e, user))
       continue;
-    if (!is_lazy(e, user)) {
+    if (!is_deferred(e, user)) {
       needed = true;
       continue;
     }
@@ -63,7 +63,7 @@ struct walk {
 };
 
 static void visit(struct walk *w, MlirValue v) {
-  MlirOperation op = lazy_op(w->e, v);
+  MlirOperation op = deferred_op(w->e, v);
   struct value *known = known_value(w->e, v);
   if (ptrmap_get(&w->seen, v.ptr))
     return;
@@ -77,9 +77,9 @@ static void visit(struct walk *w, MlirValue v) {
   vec_push(w->e->arena, &w->order, v);
 }
 
-struct lazies lazies_of(struct strip_emitter *e, const MlirValue *roots, size_t count) {
+struct deferred deferred_of(struct strip_emitter *e, const MlirValue *roots, size_t count) {
   struct walk w = {.e = e};
-  struct lazies l = {0};
+  struct deferred l = {0};
   for (size_t i = 0; i < count; i++)
     if (!mlirValueIsNull(roots[i]))
       visit(&w, roots[i]);
@@ -126,17 +126,17 @@ static bool is_address(struct strip_emitter *e, MlirValue v) {
 }
 
 unsigned cost_of(struct strip_emitter *e, MlirValue v) {
-  struct lazies l = lazies_of(e, &v, 1);
+  struct deferred l = deferred_of(e, &v, 1);
   unsigned total = 0;
   for (size_t i = 0; i < l.at.len && total < LIMIT; i++)
-    total += is_address(e, l.at.at[i]) ? 0 : own_cost(e, lazy_op(e, l.at.at[i]));
+    total += is_address(e, l.at.at[i]) ? 0 : own_cost(e, deferred_op(e, l.at.at[i]));
   return total;
 }
 
 bool reads_memory(struct strip_emitter *e, MlirValue v) {
-  struct lazies l = lazies_of(e, &v, 1);
+  struct deferred l = deferred_of(e, &v, 1);
   for (size_t i = 0; i < l.at.len; i++)
-    if (op_is(e->c, lazy_op(e, l.at.at[i]), OP_TILE_LOAD))
+    if (op_is(e->c, deferred_op(e, l.at.at[i]), OP_TILE_LOAD))
       return true;
   return false;
 }
@@ -151,9 +151,9 @@ static bool is_made_by_open(struct strip_emitter *e, MlirValue v) {
 bool depends_on_open(struct strip_emitter *e, MlirValue v) {
   if (is_made_by_open(e, v))
     return true;
-  struct lazies l = lazies_of(e, &v, 1);
+  struct deferred l = deferred_of(e, &v, 1);
   for (size_t i = 0; i < l.at.len; i++) {
-    MlirOperation op = lazy_op(e, l.at.at[i]);
+    MlirOperation op = deferred_op(e, l.at.at[i]);
     for (unsigned k = 0; k < (unsigned)mlirOperationGetNumOperands(op); k++)
       if (is_made_by_open(e, operand(op, k)))
         return true;

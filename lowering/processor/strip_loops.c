@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nests of loops with constant bounds. What depends on the outer indices only is emitted in the
-// outer loop, in front of the inner one: each level has a place for that, and remembers the values
+// outer loop, in front of the inner one: each level has room for that, and remembers the values
 // that were evaluated there.
 //
 //   level 0        br body1                     <- levels[0].end
@@ -98,7 +98,7 @@ LLVMValueRef index_difference(struct strip_emitter *e, LLVMValueRef from, LLVMVa
 
 // ---- levels ----
 
-unsigned level_of_place(struct strip_emitter *e, const struct place *p) {
+unsigned level_of_position(struct strip_emitter *e, const struct position *p) {
   unsigned level = 0;
   for (unsigned d = 0; d < p->rank; d++) {
     unsigned l = level_of_index(e, p->at[d]);
@@ -129,7 +129,7 @@ struct memo_key {
   int lane;
 };
 
-static struct str key_of(struct memo_key *k, MlirValue v, const struct place *p) {
+static struct str key_of(struct memo_key *k, MlirValue v, const struct position *p) {
   memset(k, 0, sizeof *k);
   k->value = v.ptr;
   k->rank = p->rank;
@@ -140,12 +140,13 @@ static struct str key_of(struct memo_key *k, MlirValue v, const struct place *p)
   return (struct str){(const char *)k, sizeof *k};
 }
 
-LLVMValueRef memo_get(struct strip_emitter *e, unsigned level, MlirValue v, const struct place *p) {
+LLVMValueRef memo_get(struct strip_emitter *e, unsigned level, MlirValue v,
+                      const struct position *p) {
   struct memo_key k;
   return map_get(&e->levels[level].memo, key_of(&k, v, p));
 }
 
-void memo_put(struct strip_emitter *e, unsigned level, MlirValue v, const struct place *p,
+void memo_put(struct strip_emitter *e, unsigned level, MlirValue v, const struct position *p,
               LLVMValueRef x) {
   struct memo_key k;
   map_put(e->arena, &e->levels[level].memo, key_of(&k, v, p), x);

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM types of MLIR types, constants, vectors of equal elements, intrinsics, bits.
+// LLVM types of MLIR types, constants, vectors of equal elements, intrinsics, bits; refusals.
 #include "lowering/processor/strips.h"
+
+void refuse(struct strip_emitter *e, MlirOperation op, const char *fmt, ...) {
+  va_list ap;
+  if (e->refusal.why)
+    return;
+  va_start(ap, fmt);
+  e->refusal = (struct refusal){op, arena_vprintf(e->arena, fmt, ap)};
+  va_end(ap);
+}
 
 bool is_tile(MlirValue v) { return type_is_tensor(mlirValueGetType(v)); }
 
@@ -106,8 +115,8 @@ LLVMValueRef repeat(struct strip_emitter *e, LLVMValueRef scalar, unsigned lanes
   LLVMTypeRef t = vector_of(LLVMTypeOf(scalar), lanes);
   if (LLVMIsAConstantInt(scalar) || LLVMIsAConstantFP(scalar))
     return constants(scalar, t);
-  LLVMValueRef one = LLVMBuildInsertElement(e->b, LLVMGetPoison(t), scalar,
-                                            LLVMConstInt(e->i32, 0, false), "");
+  LLVMValueRef one =
+      LLVMBuildInsertElement(e->b, LLVMGetPoison(t), scalar, LLVMConstInt(e->i32, 0, false), "");
   return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(t),
                                 LLVMConstNull(LLVMVectorType(e->i32, lanes)), "");
 }
