@@ -232,8 +232,8 @@ static bool take_artifact(struct session *s, LLVMModuleRef module) {
 static bool may_use_vectors(const struct session *s) {
   const struct compile_request *r = s->request;
   const struct pass_options *o = &r->passes;
-  return r->target->is_cpu && !r->check && !r->by_threads && !r->inspect && r->emit >= EMIT_LLVM &&
-         !o->only && !o->stop_after && !o->print_after && !o->dump_dir;
+  return r->target->is_cpu && !r->check && !r->inspect && r->emit >= EMIT_LLVM && !o->only &&
+         !o->stop_after && !o->print_after && !o->dump_dir;
 }
 
 // *ret_done: the kernel is compiled; the result is whether that was without an error.

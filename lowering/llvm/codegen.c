@@ -11,6 +11,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include <pthread.h>
+#include <stdlib.h>
 
 // Repeating early-cse and simplifycfg changes no kernel of graphs and tutorials.
 static const char pipeline[] =
@@ -81,27 +82,46 @@ static unsigned ptx_version_for(const struct target *t, LLVMModuleRef module) {
   return needed > t->ptx_version ? needed : t->ptx_version;
 }
 
+const char *processor_name(struct arena *a) {
+  const char *asked = getenv("TILE_CPU_NAME");
+  if (asked && *asked)
+    return arena_strdup(a, asked);
+  char *name = LLVMGetHostCPUName();
+  const char *r = arena_strdup(a, name);
+  LLVMDisposeMessage(name);
+  return r;
+}
+
+const char *processor_features(struct arena *a) {
+  const char *asked = getenv("TILE_CPU_NAME");
+  if (asked && *asked) // those of its name
+    return "";
+  char *features = LLVMGetHostCPUFeatures();
+  const char *r = arena_strdup(a, features);
+  LLVMDisposeMessage(features);
+  return r;
+}
+
 // Without the instructions that round to bf16 and take subnormal numbers as 0 (cpu_bf16.c).
 static const char *cpu_features(struct arena *a) {
   static const char *const unwanted[] = {"avx512bf16", "avxneconvert"};
-  char *features = LLVMGetHostCPUFeatures();
-  const char *r = arena_strdup(a, features);
+  const char *features = processor_features(a), *r = features;
   for (size_t i = 0; i < COUNT_OF(unwanted); i++)
     if (strstr(features,
                arena_printf(a, "+%s", unwanted[i]))) // on other CPUs LLVM does not know the name
       r = arena_printf(a, "%s,-%s", r, unwanted[i]);
-  LLVMDisposeMessage(features);
   return r;
 }
 
 static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef module, bool large,
                                         struct arena *a, struct diag_engine *diag) {
-  char *triple = NULL, *cpu = NULL, *message = NULL;
+  char *triple = NULL, *message = NULL;
+  const char *cpu = NULL;
   LLVMTargetRef target;
   LLVMTargetMachineRef machine = NULL;
   if (t->is_cpu) {
     triple = LLVMGetDefaultTargetTriple();
-    cpu = LLVMGetHostCPUName();
+    cpu = processor_name(a);
   }
   const char *name = t->is_cpu ? triple : "nvptx64-nvidia-cuda";
   if (LLVMGetTargetFromTriple(name, &target, &message)) {
@@ -116,7 +136,6 @@ static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef mo
   }
   LLVMDisposeMessage(message);
   LLVMDisposeMessage(triple);
-  LLVMDisposeMessage(cpu);
   return machine;
 }
 

@@ -6,7 +6,6 @@
 #include "lowering/processor/strips.h"
 
 #include <llvm-c/Analysis.h>
-#include <llvm-c/TargetMachine.h>
 
 enum { NOWHERE_BYTES = 256, MAX_INSTRUCTIONS = 60000 };
 
@@ -65,9 +64,8 @@ static bool check_module(struct strip_emitter *e) {
 }
 
 static void add_features(struct strip_emitter *e) {
-  char *features = LLVMGetHostCPUFeatures();
+  const char *features = processor_features(e->arena);
   e->has_avx512 = strstr(features, "+avx512f,") && strstr(features, "+avx512vl");
-  LLVMDisposeMessage(features);
   LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, STRIPS_FLAG, sizeof STRIPS_FLAG - 1,
                     LLVMValueAsMetadata(int_constant(e->i32, 1)));
 }
