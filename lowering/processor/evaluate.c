@@ -23,7 +23,14 @@ static struct value *bind(struct strip_emitter *e, MlirValue v, enum value_kind 
   struct value *x = arena_new(e->arena, struct value);
   x->kind = kind;
   ptrmap_put(e->arena, &e->values, v.ptr, x);
+  vec_push(e->arena, &e->bound, v);
   return x;
+}
+
+void unbind_since(struct strip_emitter *e, size_t count) {
+  for (size_t i = count; i < e->bound.len; i++)
+    ptrmap_put(e->arena, &e->values, e->bound.at[i].ptr, NULL);
+  e->bound.len = count;
 }
 
 void bind_scalar(struct strip_emitter *e, MlirValue v, LLVMValueRef x) {

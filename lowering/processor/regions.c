@@ -16,19 +16,20 @@ static MlirBlock region_block(MlirOperation op, intptr_t i) {
 // One element: a scalar, or a tile of one.
 static bool is_single(MlirValue v) { return tensor_numel(mlirValueGetType(v)) == 1; }
 
-// Buffers of a region end with it.
+// Buffers of a region end with it, also those of values from outside that only it needed in one.
 struct scope {
   uint64_t top;
-  size_t loads;
+  size_t loads, bound;
 };
 
 static struct scope scope_begin(struct strip_emitter *e) {
-  return (struct scope){e->scratch_top, e->loads.len};
+  return (struct scope){e->scratch_top, e->loads.len, e->bound.len};
 }
 
 static void scope_end(struct strip_emitter *e, struct scope s) {
   e->scratch_top = s.top;
   e->loads.len = s.loads;
+  unbind_since(e, s.bound);
 }
 
 static bool note_write(MlirOperation op, void *user) {

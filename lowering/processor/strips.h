@@ -89,6 +89,8 @@ struct strip_emitter {
   uint64_t scratch_bytes, scratch_top;
   struct refusal refusal; // why: NULL while all is well
 
+  VEC(MlirValue) bound; // those of `values`, in order
+
   // The loops around the position that is being emitted.
   unsigned level_count, at_level;
   struct level levels[MAX_LEVELS];
@@ -163,6 +165,8 @@ LLVMValueRef scalar_of(struct strip_emitter *e, MlirValue v);    // of a scalar
 struct value *known_value(struct strip_emitter *e, MlirValue v); // NULL: deferred
 void bind_scalar(struct strip_emitter *e, MlirValue v, LLVMValueRef x);
 void bind_buffer(struct strip_emitter *e, MlirValue v, struct buffer *b);
+// Forgets what is known since e->bound had so many values: deferred ones are deferred again.
+void unbind_since(struct strip_emitter *e, size_t count);
 void bind_same(struct strip_emitter *e, MlirValue v, MlirValue from);
 void bind_advanced(struct strip_emitter *e, MlirValue v, MlirValue from, LLVMValueRef by);
 // The op that computes a deferred value, through VALUE_SAME; null if it is not deferred.
