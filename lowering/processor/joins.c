@@ -75,7 +75,8 @@ void emit_reshape_view(struct strip_emitter *e, MlirOperation op) {
   }
   struct buffer *b = in_buffer(e, from), *view = arena_new(e->arena, struct buffer);
   unsigned rank = shape_of_value(to, shape);
-  *view = (struct buffer){.at = b->at, .type = b->type, .widened = b->widened};
+  b->is_shared = true;
+  *view = (struct buffer){.at = b->at, .type = b->type, .widened = b->widened, .is_shared = true};
   int64_t stride = 1;
   for (unsigned d = rank; d-- > 0; stride *= shape[d])
     view->stride[d] = stride;

@@ -248,7 +248,8 @@ static struct buffer *sum_buffer(struct strip_emitter *e, struct product *p) {
   unsigned rank = rank_of(out);
   for (unsigned d = 0; d < rank; d++)
     shape[d] = tensor_dim(mlirValueGetType(out), d);
-  if (known && known->kind == VALUE_BUFFER && known->buffer->type == p->type &&
+  if (known && known == ptrmap_get(&e->values, acc.ptr) && known->kind == VALUE_BUFFER &&
+      known->buffer->type == p->type && !known->buffer->is_shared &&
       is_row_major(known->buffer, rank, shape) &&
       mlirBlockEqual(block_of(acc), mlirOperationGetBlock(p->op)) &&
       !is_needed_later(e, acc, &(struct map){0}))

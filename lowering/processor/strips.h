@@ -25,6 +25,7 @@ struct buffer {
   LLVMValueRef at;          // pointer
   LLVMTypeRef type;         // of an element in memory
   bool widened;             // f32 or i32 in memory, though the value's type is narrower
+  bool is_shared;           // by values of several shapes
   int64_t stride[MAX_RANK]; // elements
 };
 
