@@ -224,10 +224,53 @@ static LLVMValueRef of_map(struct strip_emitter *e, MlirOperation op, MlirValue 
   return results[mlirOpResultGetResultNumber(v)];
 }
 
+// Whether all lanes have one element; then *ret is where it is evaluated, outside of the loop over
+// strips.
+static bool is_one_for_all_lanes(struct strip_emitter *e, MlirValue v, const struct position *p,
+                                 struct position *ret) {
+  MlirOperation op = deferred_op(e, v);
+  if (p->lanes == 1 || mlirOperationIsNull(op))
+    return false;
+  *ret = without_lane(p);
+  if (op_is(e->c, op, OP_TILE_SPLAT)) {
+    for (unsigned d = 0; d < p->rank; d++)
+      ret->at[d] = index_constant(e, 0);
+    return true;
+  }
+  ret->at[p->lane] = index_constant(e, 0);
+  return op_is(e->c, op, OP_TILE_BROADCAST) &&
+         tensor_dim(mlirValueGetType(operand(op, 0)), (unsigned)p->lane) == 1;
+}
+
+// Quotients of f32 may be 2 ulp off: by one divisor for many elements they are products with its
+// reciprocal. That of a divisor scaled by 2^64 or 2^-64 is neither infinite nor subnormal.
+static LLVMValueRef quotient(struct strip_emitter *e, MlirOperation op, const struct position *p,
+                             const struct position *at) {
+  unsigned old = go_to_level(e, level_of_position(e, at));
+  LLVMTypeRef t = e->f32;
+  LLVMValueRef y = evaluate(e, operand(op, 1), at), size = plain_intrinsic(e, "llvm.fabs", 1, &y);
+  LLVMValueRef small = LLVMBuildFCmp(e->b, LLVMRealOLT, size, float_constant(t, 0x1p-64), "");
+  LLVMValueRef large = LLVMBuildFCmp(e->b, LLVMRealOGT, size, float_constant(t, 0x1p64), "");
+  LLVMValueRef scale =
+      LLVMBuildSelect(e->b, large, float_constant(t, 0x1p-64), float_constant(t, 1), "");
+  scale = LLVMBuildSelect(e->b, small, float_constant(t, 0x1p64), scale, "");
+  LLVMValueRef inverse =
+      LLVMBuildFDiv(e->b, float_constant(t, 1), LLVMBuildFMul(e->b, y, scale, ""), "");
+  inverse = repeat(e, inverse, p->lanes);
+  scale = repeat(e, scale, p->lanes);
+  go_to_level(e, old);
+  LLVMValueRef x = repeat(e, evaluate(e, operand(op, 0), p), p->lanes);
+  return LLVMBuildFMul(e->b, LLVMBuildFMul(e->b, x, inverse, ""), scale, "");
+}
+
 static LLVMValueRef of_elementwise(struct strip_emitter *e, MlirOperation op,
                                    const struct position *p) {
   LLVMValueRef x[3];
+  struct position one;
   unsigned n = (unsigned)mlirOperationGetNumOperands(op);
+  if (op_is(e->c, op, OP_ARITH_DIVF) && dtype_of(result(op, 0)) == DTYPE_F32 &&
+      is_one_for_all_lanes(e, operand(op, 1), p, &one))
+    return quotient(e, op, p, &one);
   if (n > COUNT_OF(x)) {
     refuse(e, op, "`%s`", op_info(op_id(e->c, op))->name);
     n = COUNT_OF(x);

@@ -25,6 +25,10 @@ static LLVMValueRef polynomial(struct strip_emitter *e, LLVMValueRef x, const do
 // x 2^n in two steps, since 2^n alone may be out of range. n: a whole number within 2 * 126.
 static LLVMValueRef scale(struct strip_emitter *e, LLVMValueRef x, LLVMValueRef n) {
   LLVMTypeRef t = like(x, e->i32);
+  if (e->has_avx512 && lanes_of(x) == STRIP) { // vscalefps
+    LLVMValueRef args[] = {x, n, x, int_constant(e->i16, 0xffff), int_constant(e->i32, 4)};
+    return call_intrinsic(e, "llvm.x86.avx512.mask.scalef.ps.512", 0, NULL, 5, args);
+  }
   n = LLVMBuildFreeze(e->b, LLVMBuildFPToSI(e->b, n, t, ""), "");
   LLVMValueRef half = LLVMBuildAShr(e->b, n, int_constant(t, 1), "");
   LLVMValueRef parts[] = {half, LLVMBuildSub(e->b, n, half, "")};
@@ -48,11 +52,13 @@ LLVMValueRef exp2_of(struct strip_emitter *e, LLVMValueRef x) {
   // Comparisons that a NaN passes unchanged.
   LLVMValueRef high = LLVMBuildFCmp(e->b, LLVMRealOGT, x, real(x, 129), "");
   x = LLVMBuildSelect(e->b, high, real(x, 129), x, "");
-  LLVMValueRef low = LLVMBuildFCmp(e->b, LLVMRealOLT, x, real(x, -151), "");
-  x = LLVMBuildSelect(e->b, low, real(x, -151), x, "");
+  // Masked elements are often -infinity: no subnormal numbers on the way, which are slow.
+  LLVMValueRef low = LLVMBuildFCmp(e->b, LLVMRealOLT, x, real(x, -150), "");
+  x = LLVMBuildSelect(e->b, low, real(x, 0), x, "");
   LLVMValueRef n = plain_intrinsic(e, "llvm.rint", 1, &x);
   LLVMValueRef r = LLVMBuildFSub(e->b, x, n, "");
-  return scale(e, polynomial(e, r, c, COUNT_OF(c)), n);
+  x = scale(e, polynomial(e, r, c, COUNT_OF(c)), n);
+  return LLVMBuildSelect(e->b, low, real(x, 0), x, "");
 }
 
 // x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) as lang/std/math_f32.tile.

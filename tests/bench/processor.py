@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels on the CPU against PyTorch, eager and compiled, in one process by turns: medians in milliseconds. The results are compared first.
+"""Kernels on the CPU against PyTorch, eager and compiled, in one process by turns: medians in milliseconds, with one thread of its processor time,
+which other programs disturb less, else of wall time. The results are compared first.
 usage: processor.py [LIBRARY] [--threads N] [--seconds S] [--only NAME,...] [--no-compile]"""
 import argparse
 import math
@@ -36,7 +37,7 @@ def rows_case(name, peer, *extra):
         inputs = [make_input(x) for make_input in extra]
         expected = peer(x, *inputs)
         out = torch.zeros_like(expected)
-        per_program = max(1, min(16, 8192 // block(n)))
+        per_program = max(1, min(16, 4096 // block(n)))
         kernel = tile.kernel(FILE, name, ROWS=per_program, BLOCK=block(n))
         grid = ((rows + per_program - 1) // per_program, 1, 1)
         return tile.bind(kernel, grid, x, *inputs, out, rows, n), out, expected, lambda f: (lambda: f(x, *inputs))
@@ -90,14 +91,17 @@ def compiled(peer):
         return None
 
 
+clock = time.thread_time if options.threads == 1 else time.perf_counter
+
+
 def measure(calls):
     times = [[] for _ in calls]
     end = time.perf_counter() + options.seconds
     while time.perf_counter() < end or len(times[0]) < 5:
         for call, list_ in zip(calls, times):
-            start = time.perf_counter()
+            start = clock()
             call()
-            list_.append((time.perf_counter() - start) * 1e3)
+            list_.append((clock() - start) * 1e3)
     return [statistics.median(t) for t in times]
 
 
