@@ -239,12 +239,11 @@ static bool may_use_vectors(const struct session *s) {
 // *ret_done: the kernel is compiled; the result is whether that was without an error.
 static bool compile_to_vectors(struct session *s, bool *ret_done) {
   struct compile_timing *t = &s->ret->timing;
-  MlirModule module = s->module;
   struct refusal refusal = {.op = {NULL}};
   struct pass_options options = s->request->passes;
   bool stopped = false;
   options.pipeline = PIPELINE_PROCESSOR;
-  s->module = mlirModuleFromOperation(mlirOperationClone(mlirModuleGetOperation(module)));
+  s->copy = mlirModuleFromOperation(mlirOperationClone(mlirModuleGetOperation(s->module)));
   bool ok = run_passes_once(s, &options, 0, NULL, &stopped) && no_errors(s);
   double at = clock_ms();
   s->llvm = LLVMContextCreate();
@@ -267,7 +266,8 @@ static bool compile_to_vectors(struct session *s, bool *ret_done) {
     s->llvm = NULL;
   }
   mlirModuleDestroy(s->module);
-  s->module = module;
+  s->module = s->copy;
+  s->copy = (MlirModule){NULL};
   return ok;
 }
 

@@ -22,11 +22,44 @@ static bool opcode_of(struct str kind, LLVMAtomicRMWBinOp *ret) {
   return false;
 }
 
+// Floats of 16 bits have no instruction: computed in f32, until nobody else changed the bits.
+static LLVMValueRef exchange_narrow(struct strip_emitter *e, MlirOperation op, LLVMValueRef at,
+                                    LLVMValueRef value) {
+  struct str kind = op_attr_str(op, "kind");
+  enum dtype t = dtype_of(result(op, 0));
+  LLVMValueRef first = LLVMBuildLoad2(e->b, e->i16, at, "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+  LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(e->llvm, e->function, "again");
+  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->llvm, e->function, "exchanged");
+  LLVMBuildBr(e->b, again);
+  LLVMPositionBuilderAtEnd(e->b, again);
+  LLVMValueRef old = LLVMBuildPhi(e->b, e->i16, "");
+  LLVMValueRef x[] = {float_to_f32(e, of_bits(e, old, scalar_type(value)), t),
+                      float_to_f32(e, value, t)};
+  LLVMValueRef r = str_is(kind, "fadd")   ? LLVMBuildFAdd(e->b, x[0], x[1], "")
+                   : str_is(kind, "fmax") ? plain_intrinsic(e, "llvm.maxnum", 2, x)
+                                          : plain_intrinsic(e, "llvm.minnum", 2, x);
+  const LLVMAtomicOrdering order = LLVMAtomicOrderingSequentiallyConsistent;
+  LLVMValueRef pair = LLVMBuildAtomicCmpXchg(e->b, at, old, bits_of(e, float_from_f32(e, r, t)),
+                                             order, order, false);
+  LLVMValueRef found = LLVMBuildExtractValue(e->b, pair, 0, "");
+  LLVMAddIncoming(old, &first, &before, 1);
+  LLVMAddIncoming(old, &found, &again, 1);
+  LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, pair, 1, ""), after, again);
+  LLVMPositionBuilderAtEnd(e->b, after);
+  return of_bits(e, found, scalar_type(value));
+}
+
 struct atomics {
   MlirOperation op;
   struct buffer *to;   // old values; NULL: unused, or a scalar
   LLVMValueRef single; // of a scalar
 };
+
+static bool is_float_kind(MlirOperation op) {
+  struct str kind = op_attr_str(op, "kind");
+  return str_is(kind, "fadd") || str_is(kind, "fmax") || str_is(kind, "fmin");
+}
 
 static LLVMValueRef exchange(struct strip_emitter *e, MlirOperation op, LLVMValueRef at,
                              LLVMValueRef value, LLVMValueRef compare) {
@@ -37,6 +70,8 @@ static LLVMValueRef exchange(struct strip_emitter *e, MlirOperation op, LLVMValu
                                                order, order, false);
     return of_bits(e, LLVMBuildExtractValue(e->b, pair, 0, ""), element);
   }
+  if (is_float_kind(op) && storage_bytes(e, element) == 2)
+    return exchange_narrow(e, op, at, value);
   LLVMAtomicRMWBinOp kind = LLVMAtomicRMWBinOpXchg;
   opcode_of(op_attr_str(op, "kind"), &kind);
   if (kind != LLVMAtomicRMWBinOpXchg)
@@ -73,23 +108,11 @@ static void update(struct strip_emitter *e, const struct position *p, void *user
     scratch_store(e, s->to, p, to_storage(e, old));
 }
 
-// bf16 has no atomic instruction, f16 and 8 bits only some.
-static bool is_offered(MlirOperation op, enum dtype t) {
-  bool is_float = str_is(op_attr_str(op, "kind"), "fadd") ||
-                  str_is(op_attr_str(op, "kind"), "fmax") ||
-                  str_is(op_attr_str(op, "kind"), "fmin");
-  return !is_float || t == DTYPE_F32 || t == DTYPE_F64;
-}
-
 void emit_atomic_loops(struct strip_emitter *e, MlirOperation op) {
   MlirValue out = result(op, 0);
   struct atomics s = {.op = op};
   int64_t shape[MAX_RANK];
   finish_loads(e);
-  if (!is_offered(op, dtype_of(out))) {
-    refuse(e, op, "an atomic operation on `%s`", dtype_name(dtype_of(out)));
-    return;
-  }
   if (is_tile(out) && value_has_uses(out))
     s.to = buffer_for(e, out);
   unsigned rank = rank_of(out);

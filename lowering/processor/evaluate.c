@@ -260,7 +260,7 @@ static LLVMValueRef quotient(struct strip_emitter *e, MlirOperation op, const st
   scale = repeat(e, scale, p->lanes);
   go_to_level(e, old);
   LLVMValueRef x = repeat(e, evaluate(e, operand(op, 0), p), p->lanes);
-  return LLVMBuildFMul(e->b, LLVMBuildFMul(e->b, x, inverse, ""), scale, "");
+  return LLVMBuildFMul(e->b, LLVMBuildFMul(e->b, x, scale, ""), inverse, "");
 }
 
 static LLVMValueRef of_elementwise(struct strip_emitter *e, MlirOperation op,

@@ -33,7 +33,9 @@ done
 TILE_CPU_NAME=x86-64-v3 both mixed 'out rest' --arg 'x=bf16[99]:randn(5)' --arg 'q=i8[99]:iota' --arg 'out=bf16[99]:zeros' \
   --arg 'rest=i32[99]:zeros' --arg n=99 --arg d=7 -D BLOCK=64 --grid 'cdiv(n,BLOCK)'
 
+both add_halves 'x y' --arg 'x=f16[64]:zeros' --arg 'y=bf16[5]:zeros' -D BLOCK=128 --grid 3
+
 # A kernel that is not offered in vectors says why, and where, and runs all the same.
-status 0 tilec --run "$HERE/vectors.tile" --kernel add_halves --target cpu --explain-perf --arg 'x=f16[64]:zeros' -D BLOCK=128 --grid 1 --out x=@x.npy
-has err 'vectors.tile:68:'
-has err 'runs thread by thread, not in vectors: an atomic operation on `f16`'
+status 0 tilec --run "$HERE/vectors.tile" --kernel show --target cpu --explain-perf --arg 'x=f32[1]:fill(3)' --grid 1
+has err 'vectors.tile:73:'
+has err 'runs thread by thread, not in vectors: `tile.print`'
