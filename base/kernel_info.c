@@ -45,6 +45,10 @@ void kernel_info_write(const struct kernel_info *info, struct json_writer *w) {
   json_int(w, info->shared_bytes);
   json_key(w, "uses_collectives");
   json_bool(w, info->uses_collectives);
+  if (info->calls_programs) {
+    json_key(w, "calls_programs");
+    json_bool(w, true);
+  }
   json_key(w, "params");
   json_begin_array(w);
   for (uint32_t i = 0; i < info->param_count; i++)
@@ -134,6 +138,7 @@ bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info 
       !read_u32(j, "num_warps", &info.num_warps) || !read_u32(j, "num_stages", &info.num_stages) ||
       !read_u32(j, "shared_bytes", &info.shared_bytes) ||
       !read_bool(j, "uses_collectives", &info.uses_collectives) ||
+      (json_get(j, "calls_programs") && !read_bool(j, "calls_programs", &info.calls_programs)) ||
       !read_u32(j, "producer_warps", &info.producer_warps) ||
       !read_bool(j, "launch_pdl", &info.launch_pdl) ||
       (json_get(j, "num_ctas") && !read_u32(j, "num_ctas", &info.num_ctas)) ||

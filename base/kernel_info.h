@@ -73,6 +73,8 @@ struct kernel_info {
   bool launch_pdl;
   uint32_t shared_bytes; // dynamic shared memory per CTA
   bool uses_collectives; // cpu: threads must run as fibers (barriers, shuffles, shared memory)
+  // cpu: the code is called once per program, not per thread, and shared memory is its scratch
+  bool calls_programs;
   uint32_t param_count;
   struct kernel_param *params;
   uint32_t map_count;

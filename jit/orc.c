@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "jit/cpu_symbols.h"
-#include "lowering/target.h"
+#include "lowering/llvm/emit.h"
 #include "runtime/runtime_internal.h"
 
 #include <llvm-c/Core.h>
@@ -161,15 +161,5 @@ tile_status orc_load(struct orc *o, struct str object, const char *symbol, cpu_k
 
 const char *orc_cpu_description(struct arena *a) {
   targets_initialise();
-  char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
-  char *text = NULL;
-  size_t size = strlen(cpu) + strlen(features) + 2;
-  text = arena_block_resize(a, NULL, size);
-  if (text)
-    snprintf(text, size, "%s %s", cpu, features);
-  LLVMDisposeMessage(cpu);
-  LLVMDisposeMessage(features);
-  if (!text)
-    arena_raise(a);
-  return text;
+  return arena_printf(a, "%s %s", processor_name(a), processor_features(a));
 }

@@ -3,6 +3,7 @@
 #include "lowering/compile.h"
 
 #include "base/clock.h"
+#include "base/debug.h"
 #include "base/limits.h"
 #include "base/trace.h"
 #include "lang/tuning/tuning.h"
@@ -10,6 +11,7 @@
 #include "lowering/cost/shared_map.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/version.h" // made by Meson
+#include "lowering/processor/processor.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -221,6 +223,58 @@ static void name_buffers(struct session *s) {
   strbuf_finish(&text);
 }
 
+static bool take_artifact(struct session *s, LLVMModuleRef module) {
+  const struct compile_request *r = s->request;
+  if (r->emit != EMIT_LLVM)
+    return codegen(module, r->target, s->a, s->diag, &s->ret->output);
+  s->ret->output = llvm_text(module, s->a);
+  return true;
+}
+
+// Loops over vectors, unless accesses are checked, or somebody looks at passes or at the
+// layouts of threads.
+static bool may_use_vectors(const struct session *s) {
+  const struct compile_request *r = s->request;
+  const struct pass_options *o = &r->passes;
+  return r->target->is_cpu && !r->check && !r->inspect && r->emit >= EMIT_LLVM && !o->only &&
+         !o->stop_after && !o->print_after && !o->dump_dir;
+}
+
+// *ret_done: the kernel is compiled; the result is whether that was without an error.
+static bool compile_to_vectors(struct session *s, bool *ret_done) {
+  struct compile_timing *t = &s->ret->timing;
+  struct refusal refusal = {.op = {NULL}};
+  struct pass_options options = s->request->passes;
+  bool stopped = false;
+  options.pipeline = PIPELINE_PROCESSOR;
+  s->copy = mlirModuleFromOperation(mlirOperationClone(mlirModuleGetOperation(s->module)));
+  bool ok = run_passes_once(s, &options, 0, NULL, &stopped) && no_errors(s);
+  double at = clock_ms();
+  s->llvm = LLVMContextCreate();
+  LLVMModuleRef code = ok ? emit_processor(s->c, s->module, s->request->target, s->num_warps,
+                                           s->num_stages, s->llvm, &s->ret->info, &refusal)
+                          : NULL;
+  lap(&at, &t->emit_ms);
+  ok = ok && no_errors(s);
+  *ret_done = code || !ok;
+  if (code) {
+    ok = take_artifact(s, code);
+    LLVMDisposeModule(code);
+    lap(&at, &t->codegen_ms);
+  } else if (ok) {
+    struct span where = mlirOperationIsNull(refusal.op) ? SPAN_NONE : op_span(s->c, refusal.op);
+    debug_log(DEBUG_CPU, "not in vectors: %s", refusal.why ? refusal.why : "not known");
+    diag_remark(s->diag, where, "processor", "runs thread by thread, not in vectors: %s",
+                refusal.why ? refusal.why : "not known");
+    LLVMContextDispose(s->llvm);
+    s->llvm = NULL;
+  }
+  mlirModuleDestroy(s->module);
+  s->module = s->copy;
+  s->copy = (MlirModule){NULL};
+  return ok;
+}
+
 // From tilegpu IR to the artifact.
 static bool lower(struct session *s) {
   const struct compile_request *r = s->request;
@@ -234,12 +288,8 @@ static bool lower(struct session *s) {
   lap(&at, &t->emit_ms);
   if (!module)
     return false;
-  bool ok = true;
   struct trace_slice generation = trace_begin(TRACE_COMPILE, "codegen");
-  if (r->emit == EMIT_LLVM)
-    s->ret->output = llvm_text(module, s->a);
-  else
-    ok = codegen(module, r->target, s->a, s->diag, &s->ret->output);
+  bool ok = take_artifact(s, module);
   trace_end(&generation, NULL);
   if (ok && r->emit == EMIT_PTX)
     name_buffers(s);
@@ -354,7 +404,12 @@ static bool compile_source(struct session *s) {
     return false;
   if (r->emit == EMIT_TILE && !r->passes.only)
     return finish_with_ir(s);
-  bool stopped = false;
+  bool stopped = false, done = false;
+  if (may_use_vectors(s)) {
+    bool ok = compile_to_vectors(s, &done);
+    if (done)
+      return ok;
+  }
   if (!run_passes(s, &r->passes, &stopped))
     return false;
   finish_module(s);

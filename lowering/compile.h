@@ -37,7 +37,7 @@ struct compile_request {
   bool launch_pdl;
   enum warp_specialize warp_specialize;
   enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
-  bool check;          // cpu: check every access (tile_cpu_check)
+  bool check;          // cpu: thread by thread, and check every access (tile_cpu_check)
   bool debug;          // device_assert is kept (as with --check)
   struct pass_options passes;
   struct strbuf *static_print; // where static_print writes; NULL: nowhere

@@ -57,6 +57,7 @@ bool pass_find(struct str flag, enum pass_id *ret);
 // Rows of lowering/pass_pipelines.c.
 enum pipeline_id {
   PIPELINE_WHOLE,        // from tile IR to the input of the emission
+  PIPELINE_PROCESSOR,    // tile IR simplified, for a processor's vectors
   PIPELINE_SHARED_MEMORY // the last passes alone, for IR whose tiles have layouts
 };
 

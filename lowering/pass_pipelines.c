@@ -50,6 +50,21 @@ static const enum pass_id whole[] = {
     PASS_check_resources,
 };
 
+// The first of these. Reductions stay in loops: their accumulators are registers there.
+static const enum pass_id processor[] = {
+    PASS_rewrite_descriptors,
+    PASS_canonicalize,
+    PASS_reassociate_addresses,
+    PASS_cse,
+    PASS_reorder_broadcast,
+    PASS_canonicalize,
+    PASS_licm,
+    PASS_unroll,
+    PASS_canonicalize,
+    PASS_cse,
+    PASS_dce,
+};
+
 // For IR that has layouts: it went through the passes before, or was written by hand.
 static const enum pass_id shared_memory[] = {
     PASS_spill_to_shared,          PASS_allocate_shared, PASS_insert_barriers,
@@ -57,7 +72,11 @@ static const enum pass_id shared_memory[] = {
 };
 
 const enum pass_id *pipeline_passes(enum pipeline_id id, size_t *ret_count) {
-  bool is_whole = id == PIPELINE_WHOLE;
-  *ret_count = is_whole ? COUNT_OF(whole) : COUNT_OF(shared_memory);
-  return is_whole ? whole : shared_memory;
+  switch (id) {
+  case PIPELINE_WHOLE: *ret_count = COUNT_OF(whole); return whole;
+  case PIPELINE_PROCESSOR: *ret_count = COUNT_OF(processor); return processor;
+  case PIPELINE_SHARED_MEMORY: break;
+  }
+  *ret_count = COUNT_OF(shared_memory);
+  return shared_memory;
 }

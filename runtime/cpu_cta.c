@@ -310,7 +310,7 @@ void cpu_cta_run(void *user, uint64_t index, unsigned worker) {
                      (int32_t)(row / l->grid.y)},
       .fibers = info->uses_collectives,
       .shadow = shadow,
-      .threads = kernel_info_threads(info),
+      .threads = info->calls_programs ? 1 : kernel_info_threads(info),
   };
   struct cpu_thread t = {
       .num_programs = {(int32_t)l->grid.x, (int32_t)l->grid.y, (int32_t)l->grid.z},

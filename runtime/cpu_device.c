@@ -225,14 +225,13 @@ static void processor_name(char *name, size_t size) {
   fclose(f);
 }
 
-// TILE_CPU_THREADS is the number of workers; 0: one per core.
+// TILE_NUM_THREADS or TILE_CPU_THREADS is the number of workers; 0: one per core that the process
+// may use.
 static unsigned worker_threads(void) {
-  const char *text = getenv("TILE_CPU_THREADS");
+  const char *text = getenv("TILE_NUM_THREADS");
+  text = text && *text ? text : getenv("TILE_CPU_THREADS");
   long asked = text ? strtol(text, NULL, 10) : 0;
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  if (asked > 0 && asked <= 4096)
-    return (unsigned)asked;
-  return cores > 0 ? (unsigned)cores : 1;
+  return asked > 0 && asked <= 4096 ? (unsigned)asked : thread_pool_cores();
 }
 
 static tile_status cpu_properties(tile_device *base, tile_device_properties *ret) {

@@ -62,7 +62,7 @@ tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void 
   bool check = flags & LAUNCH_CHECKED;
   uint64_t count = 0;
   tile_status s = check_grid(m->info, grid, &count);
-  if (s == TILE_OK && m->info->shared_bytes > CPU_SHARED_LIMIT)
+  if (s == TILE_OK && !m->info->calls_programs && m->info->shared_bytes > CPU_SHARED_LIMIT)
     s = status_set(TILE_LIMIT, "kernel `%s` needs %u bytes of shared memory; the CPU allows %u",
                    m->info->name, m->info->shared_bytes, CPU_SHARED_LIMIT);
   if (s == TILE_OK)
@@ -74,8 +74,10 @@ tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void 
   if (check && !cpu_check_begin(&l))
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory for the checks of a launch");
   if (s == TILE_OK) {
-    debug_log(DEBUG_CPU, "%s: %llu programs, threads %s", m->info->name, (unsigned long long)count,
-              m->info->uses_collectives ? "as fibers" : "one after another");
+    debug_log(DEBUG_CPU, "%s: %llu programs, %s", m->info->name, (unsigned long long)count,
+              m->info->calls_programs     ? "in vectors"
+              : m->info->uses_collectives ? "threads as fibers"
+                                          : "threads one after another");
     cpu_fault_install();
     thread_pool_for(d->pool, count, cpu_cta_run, &l);
     cpu_fault_remove();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM IR to PTX or object code: one target machine per call, a short pass pipeline, the code
-// generator. The pipeline is the minimum for these kernels: the emission builds SSA form, except for
-// positions in rings, so that inlining, SROA and the vectorisers have nothing to do. Unused phis of loops (the
-// pointers inside a vector) are removed first.
+// generator. The pipeline is the minimum for these kernels: the emission builds SSA form, except
+// for positions in rings, so that inlining, SROA and the vectorisers have nothing to do. Unused
+// phis of loops (the pointers inside a vector) are removed first.
 #include "lowering/llvm/emit.h"
 
 #include <llvm-c/Support.h>
@@ -11,17 +11,29 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include <pthread.h>
+#include <stdlib.h>
 
 // Repeating early-cse and simplifycfg changes no kernel of graphs and tutorials.
-static const char pipeline[] = "function(mem2reg,adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-                               "simplifycfg<no-sink-common-insts>)";
+static const char pipeline[] =
+    "function(mem2reg,adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+    "simplifycfg<no-sink-common-insts>)";
+
+// Loops over vectors: what does not change leaves them, including loads of what they do not write.
+static const char strips_pipeline[] =
+    "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(loop-rotate,licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,adce,"
+    "simplifycfg)";
+
+static bool is_strips(LLVMModuleRef module) {
+  return LLVMGetModuleFlag(module, STRIPS_FLAG, sizeof STRIPS_FLAG - 1) != NULL;
+}
 
 // LLVM's straight-line strength reduction compares every address with every other, which took two
 // thirds of the time to PTX, and does not change our kernels: the emission computes addresses from
 // common parts. N-ary reassociation does the same and does not change them either. CodeGenPrepare
 // starts again at a function's first instruction after each comparison that it moves, unless the
-// function is "huge", here one of more than a block: then only at the block's first one (a layer norm
-// with 256 elements a thread compiles in a quarter of the time). None of them can be set per
+// function is "huge", here one of more than a block: then only at the block's first one (a layer
+// norm with 256 elements a thread compiles in a quarter of the time). None of them can be set per
 // compilation, so they are set for the process.
 static void set_slow_passes(void) {
   static const char *const options[] = {"tile", "-opt-disable=slsr,nary-reassociate",
@@ -70,27 +82,46 @@ static unsigned ptx_version_for(const struct target *t, LLVMModuleRef module) {
   return needed > t->ptx_version ? needed : t->ptx_version;
 }
 
+const char *processor_name(struct arena *a) {
+  const char *asked = getenv("TILE_CPU_NAME");
+  if (asked && *asked)
+    return arena_strdup(a, asked);
+  char *name = LLVMGetHostCPUName();
+  const char *r = arena_strdup(a, name);
+  LLVMDisposeMessage(name);
+  return r;
+}
+
+const char *processor_features(struct arena *a) {
+  const char *asked = getenv("TILE_CPU_NAME");
+  if (asked && *asked) // those of its name
+    return "";
+  char *features = LLVMGetHostCPUFeatures();
+  const char *r = arena_strdup(a, features);
+  LLVMDisposeMessage(features);
+  return r;
+}
+
 // Without the instructions that round to bf16 and take subnormal numbers as 0 (cpu_bf16.c).
 static const char *cpu_features(struct arena *a) {
   static const char *const unwanted[] = {"avx512bf16", "avxneconvert"};
-  char *features = LLVMGetHostCPUFeatures();
-  const char *r = arena_strdup(a, features);
+  const char *features = processor_features(a), *r = features;
   for (size_t i = 0; i < COUNT_OF(unwanted); i++)
     if (strstr(features,
                arena_printf(a, "+%s", unwanted[i]))) // on other CPUs LLVM does not know the name
       r = arena_printf(a, "%s,-%s", r, unwanted[i]);
-  LLVMDisposeMessage(features);
   return r;
 }
 
 static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef module, bool large,
                                         struct arena *a, struct diag_engine *diag) {
-  char *triple = NULL, *cpu = NULL, *message = NULL;
+  char *triple = NULL, *message = NULL;
+  const char *cpu = NULL;
   LLVMTargetRef target;
   LLVMTargetMachineRef machine = NULL;
   if (t->is_cpu) {
     triple = LLVMGetDefaultTargetTriple();
-    cpu = LLVMGetHostCPUName();
+    cpu = processor_name(a);
   }
   const char *name = t->is_cpu ? triple : "nvptx64-nvidia-cuda";
   if (LLVMGetTargetFromTriple(name, &target, &message)) {
@@ -105,13 +136,13 @@ static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef mo
   }
   LLVMDisposeMessage(message);
   LLVMDisposeMessage(triple);
-  LLVMDisposeMessage(cpu);
   return machine;
 }
 
 static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, struct diag_engine *diag) {
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(module, pipeline, machine, options);
+  LLVMErrorRef error =
+      LLVMRunPasses(module, is_strips(module) ? strips_pipeline : pipeline, machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!error)
     return true;
@@ -181,7 +212,7 @@ bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
     return false;
   describe_module(module, machine);
   bool ok = optimise(module, machine, diag);
-  if (ok && target->is_cpu && instruction_count(module) > LARGE_FOR_CPU) {
+  if (ok && target->is_cpu && !is_strips(module) && instruction_count(module) > LARGE_FOR_CPU) {
     LLVMDisposeTargetMachine(machine);
     machine = machine_for(target, module, true, a, diag);
     ok = machine != NULL;

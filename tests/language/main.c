@@ -3,7 +3,7 @@
 //   test-language cpu|cuda|simulate:TARGET [FAMILY...] [--every K] [--match TEXT] [--case NAME]
 //   [--target T]
 //   [--list]
-//     [--print]
+//     [--print] [--unchecked]
 //   test-language cpu --export FOLDER [...]: kernels as files, for tests/same-code
 // Without families all are run; "shared" means those that use shared memory. Cases are
 // counted over all given families; --every K runs each K-th. The plan is empty without a
@@ -42,6 +42,8 @@ static bool read_options(int argc, char **argv, struct options *o,
     bool has_next = i + 1 < argc;
     if (strcmp(a, "--list") == 0)
       o->list = true;
+    else if (strcmp(a, "--unchecked") == 0)
+      o->unchecked = true;
     else if (strcmp(a, "--print") == 0)
       o->print = true;
     else if (strcmp(a, "--every") == 0 && has_next)
@@ -72,7 +74,8 @@ int main(int argc, char **argv) {
   if (!read_options(argc, argv, &s.o, wanted)) {
     fprintf(stderr,
             "usage: %s cpu|cuda|simulate:TARGET [FAMILY...|shared] [--every K] [--match TEXT] "
-            "[--case NAME] [--target T] [--export FOLDER] [--list] [--print]\n",
+            "[--case NAME] [--target T] [--export FOLDER] [--list] [--print] "
+            "[--unchecked]\n",
             argv[0]);
     return 2;
   }

@@ -32,6 +32,7 @@ struct array {
 };
 
 struct options {
+  bool unchecked;        // on the CPU in vectors where that is possible, without checks of accesses
   const char *device;    // "cpu", "cuda", "simulate:sm_80"
   const char *target;    // to compile for, or NULL: the device's own
   const char *match;     // only cases whose name contains this

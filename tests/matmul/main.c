@@ -56,6 +56,8 @@ static bool read_options(int argc, char **argv, struct options *o, struct settin
     const char *a = argv[i];
     if (strcmp(a, "--list") == 0)
       o->list = true;
+    else if (strcmp(a, "--unchecked") == 0)
+      o->unchecked = true;
     else if (strcmp(a, "--print") == 0)
       o->print = true;
     else if (a[0] != '-' && !o->device)
@@ -79,7 +81,7 @@ int main(int argc, char **argv) {
             "usage: %s cpu|cuda|simulate:TARGET [shapes|forms|batches|attention|random...] "
             "[--count N] [--seed N] "
             "[--repeats N] [--every K] [--match TEXT] [--case NAME] [--target T] [--list] "
-            "[--print]\n",
+            "[--print] [--unchecked]\n",
             argv[0]);
     return 2;
   }
