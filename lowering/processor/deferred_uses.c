@@ -3,7 +3,7 @@
 // Recursion is the algorithm: values are graphs.
 #include "lowering/processor/strips.h"
 
-enum { CHEAP = 1, LOAD = 2, GATHER = 24, FUNCTION = 12, DIVISION = 6, CALL = 40, LIMIT = 1000 };
+enum { CHEAP = 1, LOAD = 2, GATHER = 24, FUNCTION = 12, DIVISION = 6, CALL = 40, MOST_SEEN = 256 };
 
 // ---- users ----
 
@@ -49,15 +49,17 @@ static bool is_needed(struct strip_emitter *e, MlirValue v, const struct map *ke
   return needed;
 }
 
-bool is_needed_later(struct strip_emitter *e, MlirValue v, const struct map *kept) {
-  struct map seen = {0};
-  return is_needed(e, v, kept, &seen);
+bool is_needed_later(struct strip_emitter *e, MlirValue v, const struct map *kept,
+                     struct map *seen) {
+  struct map own = {0};
+  return is_needed(e, v, kept, seen ? seen : &own);
 }
 
 // ---- what a value is computed from ----
 
 struct walk {
   struct strip_emitter *e;
+  size_t most; // values; it stops behind them
   struct map seen;
   VEC(MlirValue) order; // operands before users
 };
@@ -65,7 +67,7 @@ struct walk {
 static void visit(struct walk *w, MlirValue v) {
   MlirOperation op = deferred_op(w->e, v);
   struct value *known = known_value(w->e, v);
-  if (ptrmap_get(&w->seen, v.ptr))
+  if (ptrmap_get(&w->seen, v.ptr) || w->order.len > w->most)
     return;
   ptrmap_put(w->e->arena, &w->seen, v.ptr, w);
   if (known && known->kind == VALUE_ADVANCED)
@@ -78,7 +80,7 @@ static void visit(struct walk *w, MlirValue v) {
 }
 
 struct deferred deferred_of(struct strip_emitter *e, const MlirValue *roots, size_t count) {
-  struct walk w = {.e = e};
+  struct walk w = {.e = e, .most = SIZE_MAX};
   struct deferred l = {0};
   for (size_t i = 0; i < count; i++)
     if (!mlirValueIsNull(roots[i]))
@@ -125,20 +127,23 @@ static bool is_address(struct strip_emitter *e, MlirValue v) {
   return type_is_ptr(e->c, element) || dtype_of_mlir(element) == DTYPE_I64;
 }
 
+// So many values that it stopped count as much, and as reading memory.
 unsigned cost_of(struct strip_emitter *e, MlirValue v) {
-  struct deferred l = deferred_of(e, &v, 1);
+  struct walk w = {.e = e, .most = MOST_SEEN};
   unsigned total = 0;
-  for (size_t i = 0; i < l.at.len && total < LIMIT; i++)
-    total += is_address(e, l.at.at[i]) ? 0 : own_cost(e, deferred_op(e, l.at.at[i]));
-  return total;
+  visit(&w, v);
+  for (size_t i = 0; i < w.order.len; i++)
+    total += is_address(e, w.order.at[i]) ? 0 : own_cost(e, deferred_op(e, w.order.at[i]));
+  return total + (w.order.len > MOST_SEEN ? MOST_SEEN : 0);
 }
 
 bool reads_memory(struct strip_emitter *e, MlirValue v) {
-  struct deferred l = deferred_of(e, &v, 1);
-  for (size_t i = 0; i < l.at.len; i++)
-    if (op_is(e->c, deferred_op(e, l.at.at[i]), OP_TILE_LOAD))
+  struct walk w = {.e = e, .most = MOST_SEEN};
+  visit(&w, v);
+  for (size_t i = 0; i < w.order.len; i++)
+    if (op_is(e->c, deferred_op(e, w.order.at[i]), OP_TILE_LOAD))
       return true;
-  return false;
+  return w.order.len > MOST_SEEN;
 }
 
 // ---- open sinks ----

@@ -7,7 +7,7 @@
 
 #include <llvm-c/Analysis.h>
 
-enum { NOWHERE_BYTES = 256, MAX_INSTRUCTIONS = 60000 };
+enum { NOWHERE_BYTES = 256, MAX_INSTRUCTIONS = 60000, MAX_OPERATIONS = 4000 };
 
 static void set_types(struct strip_emitter *e) {
   LLVMContextRef c = e->llvm;
@@ -32,6 +32,19 @@ static void bind_parameter(struct strip_emitter *e, MlirBlock block, unsigned i)
   LLVMTypeRef t = in_register == e->i1 ? e->i8 : in_register;
   LLVMValueRef v = LLVMBuildLoad2(e->b, t, at, e->info->params[i].name);
   bind_scalar(e, arg, in_register == e->i1 ? from_storage(e, v, e->i1) : v);
+}
+
+static bool count_operation(MlirOperation op, void *user) {
+  (void)op;
+  return ++*(unsigned *)user <= MAX_OPERATIONS;
+}
+
+// Values are evaluated by recursion, which takes some hundred bytes of stack an operation.
+static void check_length(struct strip_emitter *e, MlirOperation kernel) {
+  unsigned operations = 0;
+  ir_walk(kernel, count_operation, &operations);
+  if (operations > MAX_OPERATIONS)
+    refuse(e, kernel, "it has more than %d operations", MAX_OPERATIONS);
 }
 
 static void emit_kernel(struct strip_emitter *e, MlirOperation kernel) {
@@ -97,6 +110,7 @@ LLVMModuleRef emit_processor(struct ir_context *c, MlirModule module, const stru
                               .b = LLVMCreateBuilderInContext(llvm)};
   set_types(e);
   add_features(e);
+  check_length(e, kernel);
   emit_kernel(e, kernel);
   LLVMDisposeBuilder(e->b);
   if (e->refusal.why || !check_module(e)) {

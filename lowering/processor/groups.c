@@ -160,9 +160,10 @@ static bool needs_own_loop(struct strip_emitter *e, const struct sink *s, MlirVa
   uint64_t size = (uint64_t)tensor_numel(mlirValueGetType(v));
   if (has_shape(s, v) || size == 1)
     return false;
-  if (cost_of(e, v) > WORTH_KEEPING && (2 * size <= size_of(s) || is_needed_later(e, v, kept)))
+  if (cost_of(e, v) > WORTH_KEEPING &&
+      (2 * size <= size_of(s) || is_needed_later(e, v, kept, NULL)))
     return true;
-  return writing && reads_memory(e, v) && is_needed_later(e, v, kept);
+  return writing && reads_memory(e, v) && is_needed_later(e, v, kept, NULL);
 }
 
 static void prepare(struct strip_emitter *e, struct sink *const *sinks, size_t count,
@@ -189,7 +190,7 @@ static void finish_loads_except(struct strip_emitter *e, const struct deferred *
     bool is_evaluated = false;
     for (size_t k = 0; evaluated && k < evaluated->at.len; k++)
       is_evaluated |= mlirValueEqual(evaluated->at.at[k], v);
-    if (!is_evaluated && !known_value(e, v) && is_needed_later(e, v, &none))
+    if (!is_evaluated && !known_value(e, v) && is_needed_later(e, v, &none, NULL))
       in_buffer(e, v);
   }
 }
@@ -207,10 +208,11 @@ static struct kept_value *choose_kept(struct strip_emitter *e, struct sink *cons
   struct roots r = roots_of(e, sinks, count);
   struct deferred l = deferred_of(e, r.at.at, r.at.len);
   struct kept_value *all = arena_array(e->arena, struct kept_value, l.at.len + 1);
+  struct map seen = {0};
   size_t n = 0;
   for (size_t i = 0; i < l.at.len; i++) {
     MlirValue v = l.at.at[i];
-    if (ptrmap_get(kept, v.ptr) || !has_shape(sinks[0], v) || !is_needed_later(e, v, kept))
+    if (ptrmap_get(kept, v.ptr) || !has_shape(sinks[0], v) || !is_needed_later(e, v, kept, &seen))
       continue;
     if (cost_of(e, v) <= WORTH_KEEPING && !(writing && reads_memory(e, v)))
       continue;

@@ -41,7 +41,7 @@ void emit_join_loops(struct strip_emitter *e, MlirOperation op) {
   int64_t shape[MAX_RANK];
   flush(e);
   for (unsigned i = 0; i < 2; i++)
-    if (is_tile(operand(op, i)) && is_needed_later(e, operand(op, i), &(struct map){0}))
+    if (is_tile(operand(op, i)) && is_needed_later(e, operand(op, i), &(struct map){0}, NULL))
       in_buffer(e, operand(op, i));
   struct join j = {op, buffer_for(e, result(op, 0))};
   unsigned rank = shape_of_value(operand(op, 0), shape);

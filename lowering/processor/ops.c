@@ -165,7 +165,7 @@ static void emit_op(struct strip_emitter *e, MlirOperation op) {
   }
 }
 
-// Deferred values reach `flush` with nothing emitted, so results that a terminator takes do too.
+// Deferred values that a terminator takes are emitted by the op around the block.
 void emit_ops(struct strip_emitter *e, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block);
        !mlirOperationIsNull(op) && !e->refusal.why; op = mlirOperationGetNextInBlock(op)) {

@@ -252,7 +252,7 @@ static struct buffer *sum_buffer(struct strip_emitter *e, struct product *p) {
       known->buffer->type == p->type && !known->buffer->is_shared &&
       is_row_major(known->buffer, rank, shape) &&
       mlirBlockEqual(block_of(acc), mlirOperationGetBlock(p->op)) &&
-      !is_needed_later(e, acc, &(struct map){0}))
+      !is_needed_later(e, acc, &(struct map){0}, NULL))
     return known->buffer;
   struct buffer *to = ptrmap_get(&e->wanted, out.ptr);
   if (!to || to->type != p->type) {

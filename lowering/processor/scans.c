@@ -129,7 +129,8 @@ void emit_scan_loops(struct strip_emitter *e, MlirOperation op) {
     s.shape[d] = tensor_dim(mlirValueGetType(operand(op, 0)), d);
   choose_lane(&s);
   for (unsigned i = 0; i < s.r.count; i++) {
-    if (cost_of(e, operand(op, i)) > STRIP && is_needed_later(e, operand(op, i), &(struct map){0}))
+    if (cost_of(e, operand(op, i)) > STRIP &&
+        is_needed_later(e, operand(op, i), &(struct map){0}, NULL))
       in_buffer(e, operand(op, i));
     s.to[i] = buffer_for(e, result(op, i));
   }

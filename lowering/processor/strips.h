@@ -228,8 +228,10 @@ struct deferred {
 // The deferred values that the roots are computed from, themselves included, users first.
 struct deferred deferred_of(struct strip_emitter *e, const MlirValue *roots, size_t count);
 // Whether an op that is not yet emitted needs the value, other than through a value of `kept`
-// (MlirValue -> anything).
-bool is_needed_later(struct strip_emitter *e, MlirValue v, const struct map *kept);
+// (MlirValue -> anything). `seen` remembers answers while what is emitted stays the same, and
+// values are kept users first; NULL: nothing.
+bool is_needed_later(struct strip_emitter *e, MlirValue v, const struct map *kept,
+                     struct map *seen);
 // Roughly the cycles of an evaluation of a vector, without addresses.
 unsigned cost_of(struct strip_emitter *e, MlirValue v);
 bool reads_memory(struct strip_emitter *e, MlirValue v);

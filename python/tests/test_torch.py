@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 import unittest
 import warnings
 
@@ -64,6 +65,56 @@ def observed():
     """The backend, and a list that gets its graphs."""
     graphs = []
     return lambda gm, inputs: compile_dynamo_graph(gm, inputs, _observer=graphs.append), graphs
+
+
+def _scaled(x):
+    return (x.sin() * 2).sum(-1)
+
+
+class _Rows(torch.utils.data.Dataset):
+    """Runs a compiled function in the workers of a DataLoader."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, i):
+        return self.function(torch.arange(0.0, 40.0).view(8, 5) + i)
+
+
+class Processes(Compared):
+    def test_workers_of_a_data_loader(self):
+        function = torch.compile(_scaled, backend="tile")
+        want = [_scaled(torch.arange(0.0, 40.0).view(8, 5) + i) for i in range(6)]
+        for workers in (0, 2):  # the first call is in this process, which forks afterwards
+            self.same(list(torch.utils.data.DataLoader(_Rows(function), batch_size=None, num_workers=workers)), want, 4)
+
+    def test_a_child_compiles_and_runs(self):
+        function, x = torch.compile(_scaled, backend="tile"), torch.randn(9, 4)
+        want, other = function(x), x.cos() + 1
+        child = os.fork()
+        if child == 0:  # PyTorch's own parallel loops would wait for threads that the child has not
+            try:
+                new = torch.compile(lambda x: x.cos() + 1, backend="tile")
+                good = bool((function(x) == want).all()) and bool(((new(x) - other).abs() < 1e-5).all())
+            except BaseException:  # noqa: B902
+                good = False
+            os._exit(0 if good else 3)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+    def test_threads(self):
+        function, x = torch.compile(_scaled, backend="tile"), torch.randn(9, 4)
+        want, found = function(x), []
+        threads = [threading.Thread(target=lambda: found.extend(function(x) for _ in range(20))) for _ in range(6)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(len(found), 120)
+        for y in found:
+            self.same(y, want)
 
 
 class Parameters(Compared):

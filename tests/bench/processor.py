@@ -59,8 +59,8 @@ def product_case(size):
         a, b = torch.randn(size, size), torch.randn(size, size)
         expected = a @ b
         out = torch.zeros_like(expected)
-        bm = bn = bk = 128 if size >= 512 else 64
-        kernel = tile.kernel(FILE, "product", BM=bm, BN=bn, BK=bk)
+        bm = bn = 256 if size >= 512 else 128
+        kernel = tile.kernel(FILE, "product", BM=bm, BN=bn, BK=128)
         blocks = (size + bm - 1) // bm
         return (tile.bind(kernel, (blocks, blocks, 1), a, b, out, size, size, size), out, expected, lambda f: (lambda: f(a, b)))
     return f"product {size}", make, torch.matmul

@@ -61,10 +61,65 @@ START_TEST(callers_take_turns) {
 }
 END_TEST
 
+struct outer {
+  struct thread_pool *pool;
+  atomic_uint inner;
+  atomic_bool bad_worker;
+};
+
+static void count_inner(void *user, uint64_t i, unsigned worker) {
+  struct outer *o = user;
+  (void)i;
+  atomic_fetch_add(&o->inner, 1);
+  if (worker >= thread_pool_size(o->pool))
+    atomic_store(&o->bad_worker, true);
+}
+
+static void call_inside(void *user, uint64_t i, unsigned worker) {
+  struct outer *o = user;
+  (void)worker;
+  thread_pool_for(o->pool, i % 7, count_inner, o);
+}
+
+START_TEST(a_call_from_a_loop_runs_in_order) {
+  struct thread_pool *p = thread_pool_create(3);
+  struct outer o = {.pool = p};
+  thread_pool_for(p, 7000, call_inside, &o);
+  ck_assert_uint_eq(atomic_load(&o.inner), 21000);
+  ck_assert(!atomic_load(&o.bad_worker));
+  thread_pool_destroy(p);
+}
+END_TEST
+
+// Indices of very different cost: whoever is done takes from the others.
+static void work_for_index(void *user, uint64_t i, unsigned worker) {
+  struct tally *t = user;
+  volatile unsigned sink = 0;
+  for (unsigned k = 0; k < (i < 10 ? 300000 : 10); k++)
+    sink += k;
+  count(t, i, worker);
+}
+
+START_TEST(uneven_work_is_shared) {
+  struct thread_pool *p = thread_pool_create(4);
+  for (int round = 0; round < 10; round++) {
+    struct tally t = {.counts = calloc(501, sizeof(atomic_uint)), .workers = 4};
+    thread_pool_for(p, 500, work_for_index, &t);
+    for (uint64_t i = 0; i < 500; i++)
+      ck_assert_uint_eq(atomic_load(&t.counts[i]), 1);
+    ck_assert(!atomic_load(&t.bad_worker));
+    free(t.counts);
+  }
+  thread_pool_destroy(p);
+}
+END_TEST
+
 TCase *thread_pool_tests(void) {
   TCase *t = tcase_create("thread_pool");
   tcase_add_test(t, each_index_once);
   tcase_add_test(t, callers_take_turns);
+  tcase_add_test(t, a_call_from_a_loop_runs_in_order);
+  tcase_add_test(t, uneven_work_is_shared);
   tcase_set_timeout(t, 60);
   return t;
 }

@@ -80,7 +80,8 @@
   X(compile_time)                                                                                  \
   X(layout_soundness)                                                                              \
   X(prefetch)                                                                                      \
-  X(shared_memory)
+  X(shared_memory)                                                                                 \
+  X(vectors)
 
 #define X(name) TCase *name##_tests(void);
 IR_SUITES(X)
