@@ -138,6 +138,41 @@ START_TEST(closing_clears_diagnostics) {
 }
 END_TEST
 
+static const struct json *fixes_of_line(const char *uri, int line) {
+  return client_ask("textDocument/codeAction",
+                    arena_printf(client.a,
+                                 "{'textDocument': {'uri': '%s'}, 'range': {'start': {'line': %d, "
+                                 "'character': 0}, 'end': {'line': %d, 'character': 90}}, "
+                                 "'context': {'diagnostics': []}}",
+                                 uri, line, line));
+}
+
+// A message with a replacement; applied, it removes the message.
+START_TEST(fixes_are_offered) {
+  client_open("/t/fix.tile", "@jit\n"
+                             "def k(p: ptr[f32], \xc3\xa4: i32):\n"
+                             "  store(p, exq(1.0)); store(p + \xc3\xa4, 2.0)\n");
+  lsp_wait(client.server);
+  ck_assert_uint_eq(client.diagnostics->count, 1);
+  const struct json *r = fixes_of_line(client.uri, 2);
+  ck_assert_uint_eq(r->count, 1);
+  has(member(r->items[0], "title")->string.ptr, "replace by `exp`");
+  const struct json *edits = member(member(member(r->items[0], "edit"), "changes"), client.uri);
+  const struct json *range = member(edits->items[0], "range");
+  ck_assert_int_eq(line_of(range, "start"), 2);
+  ck_assert_int_eq(character_of(range, "start"), 11);
+  ck_assert_int_eq(character_of(range, "end"), 14);
+  ck_assert(str_is(member(edits->items[0], "newText")->string, "exp"));
+  ck_assert_uint_eq(fixes_of_line(client.uri, 0)->count, 0);
+  size_t at = (size_t)(strstr(client.text, "exq") - client.text);
+  client_open("/t/fix.tile",
+              arena_printf(client.a, "%.*sexp%s", (int)at, client.text, client.text + at + 3));
+  ck_assert_uint_eq(fixes_of_line(client.uri, 2)->count, 0); // before it is analysed
+  lsp_wait(client.server);
+  ck_assert_uint_eq(client.diagnostics->count, 0);
+}
+END_TEST
+
 // ---- hover ----
 
 START_TEST(hover_shows_values) {
@@ -375,6 +410,7 @@ TCase *lsp_tests(void) {
   tcase_add_test(t, columns_are_utf16);
   tcase_add_test(t, assumptions_raise_no_errors);
   tcase_add_test(t, closing_clears_diagnostics);
+  tcase_add_test(t, fixes_are_offered);
   tcase_add_test(t, hover_shows_values);
   tcase_add_test(t, hover_documents_functions);
   tcase_add_test(t, hover_shows_layouts);
