@@ -209,6 +209,10 @@ START_TEST(hover_shows_layouts) {
   has(text, "accesses of 4 elements (16 bytes)");
   has(text, "layout `blocked<");
   has(client_hover("store(out", 0, 1), "accesses of 4 elements (8 bytes)"); // f16
+  has(client_hover("v = load", 0, 0), "v: tile<512xf32>"); // a variable, where it is assigned,
+  has(client_hover("v = load", 0, 0), "layout `blocked<");
+  has(client_hover("sum(v", 0, 4), "layout `blocked<"); // and used
+  ck_assert_ptr_null(strstr(client_hover("n: i32", 0, 0), "layout"));
 }
 END_TEST
 
