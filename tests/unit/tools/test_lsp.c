@@ -227,6 +227,33 @@ START_TEST(hover_shows_assumptions) {
 }
 END_TEST
 
+// Decorators give values; where arguments are needed for that, the first configuration does.
+START_TEST(hover_shows_decorators) {
+  static const char body[] = "@triton.jit\n"
+                             "def k(x_ptr, n, B: tl.constexpr, EVEN: tl.constexpr = False):\n"
+                             "    i = tl.arange(0, B)\n"
+                             "    v = tl.load(x_ptr + i)\n"
+                             "    if EVEN:\n"
+                             "        tl.store(x_ptr + i, v + 1)\n";
+  static const char head[] = "import triton\nimport triton.language as tl\n"
+                             "@triton.autotune(configs=[triton.Config({'B': 32 * j}) for j in "
+                             "(4, 8)], key=['n'])\n";
+  client_open("/t/tuned.py", arena_printf(client.a, "%s%s", head, body));
+  lsp_wait(client.server);
+  has(client_hover("v = tl", 0, 0), "v: tile<128xf32>");
+  ck_assert_ptr_null(strstr(client_hover("def k", 0, 4), "B = "));
+  client_open("/t/tuned.py",
+              arena_printf(client.a,
+                           "%s@triton.heuristics({'EVEN': lambda args: args['n'] %% 2 == 0})\n%s",
+                           head, body));
+  lsp_wait(client.server);
+  has(client_hover("v = tl", 0, 0), "v: tile<128xf32>");
+  has(client_hover("def k", 0, 4), "EVEN = True");
+  has(client_hover("if EVEN", 0, 3), "EVEN: bool = True");
+  has(client_hover("tl.load", 0, 4), "layout `blocked<");
+}
+END_TEST
+
 // ---- definition ----
 
 static void defined_at(const char *needle, int nth, int shift, int64_t line, int64_t character) {
@@ -419,6 +446,7 @@ TCase *lsp_tests(void) {
   tcase_add_test(t, hover_documents_functions);
   tcase_add_test(t, hover_shows_layouts);
   tcase_add_test(t, hover_shows_assumptions);
+  tcase_add_test(t, hover_shows_decorators);
   tcase_add_test(t, definitions_of_the_file);
   tcase_add_test(t, definitions_of_imported_names);
   tcase_add_test(t, completes_the_language);
