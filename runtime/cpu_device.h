@@ -52,9 +52,9 @@ struct cpu_device {
   struct cpu_buffer *buffers; // sorted by base
   size_t buffer_count, buffer_cap;
   size_t bytes_in_use, memory;
-  unsigned thread_count;    // of the pool
-  struct thread_pool *pool; // created by the first launch
-  long pool_process;        // the process that owns the threads; a forked child has none of them
+  unsigned thread_count;              // of the pool
+  _Atomic(struct thread_pool *) pool; // created by the first launch
+  long pool_process; // the process that owns the threads; a forked child has none of them
   struct cpu_worker *workers;
   unsigned worker_count;
   struct arena *report_arena; // texts of the last checked launch

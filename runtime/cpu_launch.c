@@ -42,10 +42,10 @@ static tile_status start_workers(struct cpu_device *d) {
     unsigned count = pool ? thread_pool_size(pool) : 0;
     struct cpu_worker *workers = pool ? memory_zeroed(count, sizeof *workers) : NULL;
     if (workers) {
-      d->pool = pool;
       d->pool_process = (long)getpid();
       d->workers = workers;
       d->worker_count = count;
+      d->pool = pool; // last: other threads look at it without the lock
     } else {
       thread_pool_destroy(pool);
       s = status_set(TILE_OUT_OF_MEMORY, "cannot start the CPU device's worker threads");

@@ -131,6 +131,34 @@ static void assume_constant(struct assuming *s, const struct lang_param *p) {
   tell(s, p->name, arena_printf(s->a, " = %s", value));
 }
 
+static void take_setting(struct assuming *s, const char *name, const char *text) {
+  for (size_t k = 0; k < s->count; k++)
+    if (strcmp(s->params[k].name, name) == 0 && !is_bound(s, s->params[k].name))
+      add(s, (struct lang_binding){.name = s->params[k].name,
+                                   .kind = BIND_CONSTANT,
+                                   .dtype = DTYPE_NONE,
+                                   .divisible_by = 1,
+                                   .text = text});
+}
+
+// The first configuration; heuristics, most of which are conditions, hold. For decorators that
+// cannot be evaluated without the values of arguments.
+static void take_first_configuration(struct assuming *s) {
+  struct lang_tuning t;
+  if (!lang_tuning_of(s->a, diag_engine_create(s->a), s->u, s->kernel, &t))
+    return;
+  if (t.config_count) {
+    const struct lang_config *c = &t.configs[0];
+    s->ret->num_warps = c->num_warps, s->ret->num_stages = c->num_stages;
+    for (size_t i = 0; i < c->setting_count; i++)
+      take_setting(s, c->settings[i].name, c->settings[i].text);
+  }
+  for (size_t i = 0; i < t.heuristic_count; i++) {
+    take_setting(s, t.heuristics[i], "True");
+    tell(s, t.heuristics[i], " = True");
+  }
+}
+
 // What @autotune and @heuristics give; their errors are reported when the kernel is compiled.
 static void take_decorators(struct assuming *s) {
   struct diag_engine *ignored = diag_engine_create(s->a);
@@ -141,17 +169,13 @@ static void take_decorators(struct assuming *s) {
       .known_count = s->ret->count,
   };
   struct lang_defaults d;
-  if (!lang_defaults(s->a, ignored, &q, &d))
+  if (!lang_defaults(s->a, ignored, &q, &d)) {
+    take_first_configuration(s);
     return;
+  }
   s->ret->num_warps = d.num_warps, s->ret->num_stages = d.num_stages;
   for (size_t i = 0; i < d.setting_count; i++)
-    for (size_t k = 0; k < s->count; k++)
-      if (strcmp(s->params[k].name, d.settings[i].name) == 0 && !is_bound(s, s->params[k].name))
-        add(s, (struct lang_binding){.name = s->params[k].name,
-                                     .kind = BIND_CONSTANT,
-                                     .dtype = DTYPE_NONE,
-                                     .divisible_by = 1,
-                                     .text = d.settings[i].text});
+    take_setting(s, d.settings[i].name, d.settings[i].text);
 }
 
 bool assume_bindings(struct arena *a, struct diag_engine *diag, const struct lang_unit *u,

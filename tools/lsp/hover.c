@@ -120,16 +120,23 @@ static void put_name(struct hovering *h) {
   }
 }
 
-// The value and the layouts of the call whose function the cursor is on, or of the expression.
+static void put_layouts(struct hovering *h, struct span of) {
+  known_layouts(&h->known, of.begin, of.end, note_access, h);
+  known_layouts(&h->known, of.begin, of.end, put_layout, h);
+}
+
+// The value and the layouts of the call whose function the cursor is on, or of the expression; of a
+// variable, the layouts of what was assigned to it.
 static void put_value(struct hovering *h) {
   const struct expr *e = h->mention.expr, *call = h->mention.call;
-  const struct expr *of = call && (h->mention.keyword || e == call->call.callee) ? call : e;
-  if (!of)
-    return;
-  if (of == call)
+  const struct expr *of = call && e == call->call.callee ? call : e;
+  const struct binding *b = of == call || (e && e->kind == EXPR_ATTRIBUTE) ? NULL : local_of(h);
+  if (of && of == call)
     put_fact(h, "result", known_fact(&h->known, of->span.begin, of->span.end));
-  known_layouts(&h->known, of->span.begin, of->span.end, note_access, h);
-  known_layouts(&h->known, of->span.begin, of->span.end, put_layout, h);
+  if (b && b->value.source)
+    put_layouts(h, b->value);
+  else if (of)
+    put_layouts(h, of->span);
 }
 
 // Of operators and literals.

@@ -51,6 +51,7 @@ static void find_in_kernel(struct search *s, const struct source *source, struct
                                 .folders = s->settings->folders,
                                 .folder_count = s->settings->folder_count,
                                 .no_text = true,
+                                .is_complete = true, // decorators were consulted
                                 .inspect = layout_survey_module,
                                 .inspect_user = &survey};
     struct compile_result result = {0};

@@ -227,6 +227,7 @@ static void initialize(struct request *r) {
   json_key(w, "definitionProvider"), json_bool(w, true);
   json_key(w, "documentSymbolProvider"), json_bool(w, true);
   json_key(w, "inlayHintProvider"), json_bool(w, true);
+  json_key(w, "codeActionProvider"), json_bool(w, true);
   put_options(w, "completionProvider", ".");
   put_options(w, "signatureHelpProvider", "(,");
   json_end_object(w);
@@ -259,6 +260,7 @@ static const struct method {
     {"textDocument/signatureHelp", true, request_signature},
     {"textDocument/documentSymbol", true, request_symbols},
     {"textDocument/inlayHint", true, request_hints},
+    {"textDocument/codeAction", true, request_fixes},
 };
 
 // ---- dispatch ----

@@ -68,6 +68,7 @@ void request_completion(struct request *r);
 void request_signature(struct request *r);
 void request_symbols(struct request *r);
 void request_hints(struct request *r);
+void request_fixes(struct request *r);
 
 // ---- the analysing thread (analyser.c) ----
 bool worker_start(struct lsp *s);

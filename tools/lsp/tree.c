@@ -111,12 +111,12 @@ struct tree_scope tree_scope_at(const struct ast_module *m, uint32_t offset) {
 struct binding_walk {
   struct arena *a;
   binding_list *out;
-  struct span statement;
+  struct span statement, value; // of the bindings that are noted
 };
 
 static void bind(struct binding_walk *w, const char *name, struct span at,
                  const struct ast_function *f) {
-  vec_push(w->a, w->out, (struct binding){name, at, w->statement, f});
+  vec_push(w->a, w->out, (struct binding){name, at, w->statement, w->value, f});
 }
 
 static void bind_target(void *user, const struct expr *e) {
@@ -145,6 +145,9 @@ static void bind_body(void *user, const struct stmt_list *body) {
   for (size_t i = 0; i < body->len; i++) {
     const struct stmt *s = body->at[i];
     w->statement = s->span;
+    w->value = s->kind == STMT_ASSIGN && s->assign.targets.at[0]->kind == EXPR_NAME
+                   ? s->assign.value->span
+                   : SPAN_NONE;
     if (s->kind == STMT_DEF)
       bind(w, s->def->name, s->def->name_span, s->def);
     else if (s->kind == STMT_AUG_ASSIGN) // of a name that has a value
@@ -155,7 +158,7 @@ static void bind_body(void *user, const struct stmt_list *body) {
 }
 
 void tree_bindings(struct arena *a, const struct ast_function *f, binding_list *out) {
-  struct binding_walk w = {a, out, SPAN_NONE};
+  struct binding_walk w = {.a = a, .out = out};
   for (size_t i = 0; i < f->param_count; i++)
     bind(&w, f->params[i].name, f->params[i].name_span, NULL);
   bind_body(&w, &f->body);

@@ -21,6 +21,7 @@ struct binding {
   const char *name;
   struct span at;                      // of the name
   struct span statement;               // SPAN_NONE: a parameter
+  struct span value;                   // of `name = value`; else SPAN_NONE
   const struct ast_function *function; // a nested one; else NULL
 };
 typedef VEC(struct binding) binding_list;

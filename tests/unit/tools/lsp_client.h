@@ -15,6 +15,7 @@ struct client {
   const char *uri;  // of the last opened document,
   const char *text; // and its text
   int64_t version;
+  bool is_deaf; // what comes back is not looked at
 };
 extern struct client client;
 

@@ -138,6 +138,41 @@ START_TEST(closing_clears_diagnostics) {
 }
 END_TEST
 
+static const struct json *fixes_of_line(const char *uri, int line) {
+  return client_ask("textDocument/codeAction",
+                    arena_printf(client.a,
+                                 "{'textDocument': {'uri': '%s'}, 'range': {'start': {'line': %d, "
+                                 "'character': 0}, 'end': {'line': %d, 'character': 90}}, "
+                                 "'context': {'diagnostics': []}}",
+                                 uri, line, line));
+}
+
+// A message with a replacement; applied, it removes the message.
+START_TEST(fixes_are_offered) {
+  client_open("/t/fix.tile", "@jit\n"
+                             "def k(p: ptr[f32], \xc3\xa4: i32):\n"
+                             "  store(p, exq(1.0)); store(p + \xc3\xa4, 2.0)\n");
+  lsp_wait(client.server);
+  ck_assert_uint_eq(client.diagnostics->count, 1);
+  const struct json *r = fixes_of_line(client.uri, 2);
+  ck_assert_uint_eq(r->count, 1);
+  has(member(r->items[0], "title")->string.ptr, "replace by `exp`");
+  const struct json *edits = member(member(member(r->items[0], "edit"), "changes"), client.uri);
+  const struct json *range = member(edits->items[0], "range");
+  ck_assert_int_eq(line_of(range, "start"), 2);
+  ck_assert_int_eq(character_of(range, "start"), 11);
+  ck_assert_int_eq(character_of(range, "end"), 14);
+  ck_assert(str_is(member(edits->items[0], "newText")->string, "exp"));
+  ck_assert_uint_eq(fixes_of_line(client.uri, 0)->count, 0);
+  size_t at = (size_t)(strstr(client.text, "exq") - client.text);
+  client_open("/t/fix.tile",
+              arena_printf(client.a, "%.*sexp%s", (int)at, client.text, client.text + at + 3));
+  ck_assert_uint_eq(fixes_of_line(client.uri, 2)->count, 0); // before it is analysed
+  lsp_wait(client.server);
+  ck_assert_uint_eq(client.diagnostics->count, 0);
+}
+END_TEST
+
 // ---- hover ----
 
 START_TEST(hover_shows_values) {
@@ -174,6 +209,10 @@ START_TEST(hover_shows_layouts) {
   has(text, "accesses of 4 elements (16 bytes)");
   has(text, "layout `blocked<");
   has(client_hover("store(out", 0, 1), "accesses of 4 elements (8 bytes)"); // f16
+  has(client_hover("v = load", 0, 0), "v: tile<512xf32>"); // a variable, where it is assigned,
+  has(client_hover("v = load", 0, 0), "layout `blocked<");
+  has(client_hover("sum(v", 0, 4), "layout `blocked<"); // and used
+  ck_assert_ptr_null(strstr(client_hover("n: i32", 0, 0), "layout"));
 }
 END_TEST
 
@@ -185,6 +224,33 @@ START_TEST(hover_shows_assumptions) {
   has(text, "BM = 64, BN = 64, BK = 32");
   has(client_hover("tl.dot", 0, 4), "result: tile<64x64xf32>");
   has(client_hover("row * BM", 0, 1), "row: i32");
+}
+END_TEST
+
+// Decorators give values; where arguments are needed for that, the first configuration does.
+START_TEST(hover_shows_decorators) {
+  static const char body[] = "@triton.jit\n"
+                             "def k(x_ptr, n, B: tl.constexpr, EVEN: tl.constexpr = False):\n"
+                             "    i = tl.arange(0, B)\n"
+                             "    v = tl.load(x_ptr + i)\n"
+                             "    if EVEN:\n"
+                             "        tl.store(x_ptr + i, v + 1)\n";
+  static const char head[] = "import triton\nimport triton.language as tl\n"
+                             "@triton.autotune(configs=[triton.Config({'B': 32 * j}) for j in "
+                             "(4, 8)], key=['n'])\n";
+  client_open("/t/tuned.py", arena_printf(client.a, "%s%s", head, body));
+  lsp_wait(client.server);
+  has(client_hover("v = tl", 0, 0), "v: tile<128xf32>");
+  ck_assert_ptr_null(strstr(client_hover("def k", 0, 4), "B = "));
+  client_open("/t/tuned.py",
+              arena_printf(client.a,
+                           "%s@triton.heuristics({'EVEN': lambda args: args['n'] %% 2 == 0})\n%s",
+                           head, body));
+  lsp_wait(client.server);
+  has(client_hover("v = tl", 0, 0), "v: tile<128xf32>");
+  has(client_hover("def k", 0, 4), "EVEN = True");
+  has(client_hover("if EVEN", 0, 3), "EVEN: bool = True");
+  has(client_hover("tl.load", 0, 4), "layout `blocked<");
 }
 END_TEST
 
@@ -375,10 +441,12 @@ TCase *lsp_tests(void) {
   tcase_add_test(t, columns_are_utf16);
   tcase_add_test(t, assumptions_raise_no_errors);
   tcase_add_test(t, closing_clears_diagnostics);
+  tcase_add_test(t, fixes_are_offered);
   tcase_add_test(t, hover_shows_values);
   tcase_add_test(t, hover_documents_functions);
   tcase_add_test(t, hover_shows_layouts);
   tcase_add_test(t, hover_shows_assumptions);
+  tcase_add_test(t, hover_shows_decorators);
   tcase_add_test(t, definitions_of_the_file);
   tcase_add_test(t, definitions_of_imported_names);
   tcase_add_test(t, completes_the_language);

@@ -3,9 +3,11 @@
 // and how long answers take.
 #include "../../sample.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "lsp_client.h"
 #include "suites.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -221,6 +223,50 @@ START_TEST(random_edits_never_end_it) {
 }
 END_TEST
 
+// ---- memory ----
+
+static atomic_long allocations_left; // negative: all succeed
+static atomic_int failures, bare_failures;
+
+static bool fails_once(enum memory_use use) {
+  bool fails = atomic_load(&allocations_left) >= 0 && atomic_fetch_sub(&allocations_left, 1) == 0;
+  if (fails)
+    atomic_fetch_add(&failures, 1);
+  if (fails && use == MEMORY_BARE_ARENA)
+    atomic_fetch_add(&bare_failures, 1);
+  return fails;
+}
+
+// An allocation fails, here or in the analysing thread: the server goes on, and knows all when the
+// file is opened again.
+START_TEST(failing_allocations_never_end_it) {
+  static const char change[] =
+      "{\"method\": \"textDocument/didChange\", \"params\": {\"textDocument\": {\"uri\": "
+      "\"file:///t/memory.py\", \"version\": 2}, \"contentChanges\": [{\"text\": "
+      "\"@triton.jit\\ndef k(p, B: tl.constexpr):\\n    tl.store(p + tl.arange(0, B), 1)\\n\"}]}}";
+  client_finish();
+  atomic_store(&allocations_left, -1);
+  memory_fails = fails_once; // before the thread starts
+  client_create();
+  client_ask("initialize", "{}");
+  for (long n = 1; n < 1500; n += (n < 400 ? 4 : 60) * (long)sample_step()) {
+    client_open("/t/memory.py", edited);
+    lsp_wait(client.server);
+    client.is_deaf = true; // its own memory does not fail
+    atomic_store(&allocations_left, n);
+    ck_assert(lsp_receive(client.server, str_from(change)));
+    lsp_wait(client.server);
+    atomic_store(&allocations_left, -1);
+    client.is_deaf = false;
+  }
+  ck_assert(atomic_load(&failures) > 20 / (int)sample_step());
+  ck_assert_int_eq(atomic_load(&bare_failures), 0);
+  client_open("/t/memory.py", edited);
+  lsp_wait(client.server);
+  ck_assert_ptr_nonnull(strstr(client_hover("s = tl.zeros", 0, 0), "tile<1024xf32>"));
+}
+END_TEST
+
 // ---- time ----
 
 enum { LINES = 1000, ANSWERS = 15, MOST_MS = 50 };
@@ -292,6 +338,7 @@ TCase *lsp_protocol_tests(void) {
   tcase_add_test(t, positions_count_units);
   tcase_add_test(t, offsets_are_mapped_over_edits);
   tcase_add_test(t, random_edits_never_end_it);
+  tcase_add_test(t, failing_allocations_never_end_it);
   tcase_add_test(t, answers_come_at_once);
   return t;
 }
