@@ -26,6 +26,7 @@ wait_for() { # wait_for TEXT FILE: until it is there, at most a minute
   exit 1
 }
 # Into files there is no progress line, however long it takes.
+rm err
 "$tilec" bench "${args[@]}" --repeats 1000000 --verbose > out 2> err &
 pid=$!
 wait_for 'tilec: running add' err
@@ -36,6 +37,7 @@ wait $pid
 has out 'device copy'
 has out '(p20 '
 lacks err $'\r'
+rm err
 "$tilec" graph "$HERE/../../../tutorials/13-graph-from-fx/sin_cos.py" --bench --target cpu --repeats 1000000 --verbose --json > out 2> err &
 pid=$!
 wait_for 'tilec: running' err
