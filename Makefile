@@ -29,6 +29,18 @@ static: | deps
 	test -f build-static/build.ninja || meson setup build-static -Dllvm_link=static --buildtype=release -Db_ndebug=true
 	ninja -C build-static tilec
 
+# Debian packages of this system, into packages/: tools, libraries, development files.
+deb: | deps
+	test -f build-deb/build.ninja || meson setup build-deb $(MESON_ARGS) --prefix=/usr -Dtests=false
+	ninja -C build-deb
+	packaging/make-deb build-deb packages
+	packaging/check-deb packages .
+
+# tilec with LLVM linked in, manual, completions, documents: packages/tile-VERSION-ARCHITECTURE-linux.tar.gz
+tarball: static
+	ninja -C build-static tools/pages/tilec.1 tools/pages/tilec tools/pages/_tilec tools/pages/tilec.fish
+	packaging/make-tarball build-static packages
+
 # The tests of python/, by a Python with PyTorch: make test-python PYTHON=/path/to/python3. `make test` does not need one.
 PYTHON ?= python3
 test-python: all
@@ -52,6 +64,6 @@ install: all
 	meson install -C $(BUILD)
 
 clean:
-	rm -rf $(BUILD) build-static
+	rm -rf $(BUILD) build-static build-deb packages
 
-.PHONY: all check deps demo test test-python wheel static bench docs-tables format install clean
+.PHONY: all check deps demo test test-python wheel static deb tarball bench docs-tables format install clean

@@ -17,7 +17,8 @@
 
 #define TAB_STOP 4
 #define LONGEST_LINE 200 // bytes of a source line shown; longer ones are cut around the location
-#define CUT_BEFORE 80
+// Of a command line, so that no terminal wraps it and its marks.
+#define LONGEST_COMMAND 66
 
 struct mark {
   struct span at;
@@ -101,15 +102,19 @@ struct window {
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
-static struct window line_window(struct str line, size_t focus) {
-  if (line.len <= LONGEST_LINE)
+static struct window line_window(const struct source *source, struct str line, size_t focus) {
+  size_t longest = strcmp(source->name, "command line") == 0 ? LONGEST_COMMAND : LONGEST_LINE;
+  size_t before = longest * 2 / 5;
+  if (line.len <= longest)
     return (struct window){line, 0, false};
   if (focus > line.len)
     focus = line.len;
-  size_t begin = focus > CUT_BEFORE ? focus - CUT_BEFORE : 0;
+  size_t begin = focus > before ? focus - before : 0;
+  if (begin + longest > line.len) // the end of the line is in the window anyway
+    begin = line.len - longest;
   while (begin && begin < line.len && is_continuation(line.ptr[begin]))
     begin--;
-  size_t end = begin + LONGEST_LINE < line.len ? begin + LONGEST_LINE : line.len;
+  size_t end = begin + longest < line.len ? begin + longest : line.len;
   while (end < line.len && is_continuation(line.ptr[end]))
     end++;
   return (struct window){{line.ptr + begin, end - begin}, begin, end < line.len};
@@ -233,7 +238,7 @@ static void put_marked_line(struct renderer *r, const struct source *source, str
   for (size_t i = 0; i < n; i++)
     if (marks[i].primary)
       focus = marks[i].at.begin - line_begin;
-  struct window w = line_window(line, focus);
+  struct window w = line_window(source, line, focus);
   unsigned shift = w.skipped ? 3 : 0, width = 0;
   for (size_t i = 0; i < n; i++) {
     size_t begin = marks[i].at.begin - line_begin, end = marks[i].at.end - line_begin;

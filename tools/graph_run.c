@@ -353,7 +353,7 @@ int graph_run(struct tool *t, struct graph *g) {
   return status;
 }
 
-// Times up to *count runs; *count becomes their number, which is less after an interruption.
+// Times up to *count runs; *count becomes their number: fewer after an interruption, at least one.
 static tile_status replay_times(struct graph_session *s, unsigned *count, uint64_t seed,
                                 double *ms) {
   tile_stream *stream = NULL;
@@ -367,7 +367,7 @@ static tile_status replay_times(struct graph_session *s, unsigned *count, uint64
   if (st == TILE_OK && !program_decides_on_host(s->program)) // else it is run each time
     st = program_record(s->loaded, stream, seed, s->in, s->out, &replay);
   unsigned i = 0;
-  for (; st == TILE_OK && i < *count && !interrupt_seen(); i++) {
+  for (; st == TILE_OK && i < *count && (i == 0 || !interrupt_seen()); i++) {
     float elapsed = 0;
     progress_count(i, *count);
     st = tile_event_record(s->device, start, stream);
@@ -424,7 +424,7 @@ int graph_bench(struct tool *t, struct graph *g) {
   progress_stage(t, arena_printf(t->arena, "timing %s", g->name));
   if (status == EXIT_DONE)
     status = graph_session_failed(t, replay_times(&s, &count, t->o.seed, ms));
-  if (status == EXIT_DONE && count) {
+  if (status == EXIT_DONE) {
     report_times(t, &s, tune_sample_of(ms, count), &out);
     status = tool_write(t, strbuf_cstr(&out), out.len);
   }

@@ -18,6 +18,12 @@ static struct str short_encoding(const struct layout_value *v) {
 
 static int larger(int a, size_t b) { return a > (int)b ? a : (int)b; }
 
+// Loads, stores, atomics and products, which decide about layouts; the rest is arithmetic.
+static bool is_main(const struct layout_value *v) {
+  return v->vector || strstr(v->op, "dot") || strstr(v->op, "mma") || strstr(v->op, "load") ||
+         strstr(v->op, "store") || strstr(v->op, "atomic");
+}
+
 static void print_table(struct layout_survey *s, struct strbuf *out) {
   int location = 8, op = 9, type = 4;
   for (size_t i = 0; i < s->values.len; i++) {
@@ -28,8 +34,10 @@ static void print_table(struct layout_survey *s, struct strbuf *out) {
   }
   strbuf_printf(out, "%-*s  %-*s  %-*s  registers  vector  layout\n", location, "location", op,
                 "operation", type, "type");
-  for (size_t i = 0; i < s->values.len; i++) {
-    const struct layout_value *v = s->values.at[i];
+  for (size_t i = 0; i < 2 * s->values.len; i++) {
+    const struct layout_value *v = s->values.at[i % s->values.len];
+    if (is_main(v) != (i < s->values.len))
+      continue;
     strbuf_printf(out, "%-*s  %-*s  %-*.*s  %9u  ", location, location_text(s, v), op, v->op, type,
                   STR_ARG(v->type_text), register_count(&v->layout));
     if (v->vector)

@@ -2,6 +2,8 @@
 // Reads the call's text: the parameter, the offsets and the closing parenthesis.
 #include "tools/mask_help.h"
 
+#include <stdio.h>
+
 static bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -59,9 +61,8 @@ void mask_help(struct diag *d, struct span where, const char *param, const char 
   diag_help(d, "mask the lanes that are outside: `%.*s, mask=%.*s < %s)`", (int)call.len - 1,
             call.ptr, STR_ARG(offsets), bound);
   uint32_t end = where.begin + (uint32_t)call.len - 1;
-  struct strbuf edit = {0};
-  strbuf_printf(&edit, ", mask=%.*s < %s", STR_ARG(offsets), bound);
-  if (!edit.failed)
-    diag_fixit(d, (struct span){where.source, end, end}, strbuf_cstr(&edit));
-  strbuf_finish(&edit);
+  char edit[256];
+  int n = snprintf(edit, sizeof edit, ", mask=%.*s < %s", STR_ARG(offsets), bound);
+  if (n > 0 && (size_t)n < sizeof edit)
+    diag_fixit(d, (struct span){where.source, end, end}, edit);
 }

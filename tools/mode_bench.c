@@ -65,8 +65,8 @@ static tile_status time_once(struct launch *l, struct stopwatch *b, bool copy, d
   return status;
 }
 
-// Alternates launches and copies, so that both run at the same clocks. Samples are empty if a
-// signal came before the first.
+// Alternates launches and copies, so that both run at the same clocks. A signal ends it after the
+// pair that is being measured.
 static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b,
                            struct tune_sample *ret_kernel, struct tune_sample *ret_copy) {
   double estimate = 0, warm;
@@ -86,13 +86,13 @@ static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b
     n = n > 20 ? 20 : n;
   double *kernel = arena_array(t->arena, double, n), *copy = arena_array(t->arena, double, n);
   unsigned i = 0;
-  for (; status == TILE_OK && i < n && !interrupt_seen(); i++) {
+  for (; status == TILE_OK && i < n && (i == 0 || !interrupt_seen()); i++) {
     progress_count(i, n);
     status = time_once(l, b, false, &kernel[i]);
     if (status == TILE_OK)
       status = time_once(l, b, true, &copy[i]);
   }
-  if (status == TILE_OK && i) {
+  if (status == TILE_OK) {
     *ret_kernel = tune_sample_of(kernel, i);
     *ret_copy = tune_sample_of(copy, i);
   }
@@ -157,7 +157,7 @@ int mode_bench(struct tool *t) {
     if (measured == TILE_OK)
       measured = measure(t, &l, &b, &kernel, &copy);
     status = launch_failed(t, t->o.file_at, measured);
-    if (status == EXIT_DONE && kernel.count) {
+    if (status == EXIT_DONE) {
       report(t, &l, bytes, kernel, copy, &out);
       status = tool_write(t, strbuf_cstr(&out), out.len);
     }

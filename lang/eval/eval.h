@@ -405,7 +405,7 @@ static inline bool arg_given(const struct call *c, unsigned i) {
   return c->args[i].v.kind != VALUE_ABSENT;
 }
 // Help for a name of Python, NumPy, PyTorch or CUDA (habits.def). `spelled`: the language's
-// function of that name, `tl.exp`, or NULL. `at`: what replacements replace. False: not a
+// function of that name, `tl.exp`, or NULL. `at`: what a replacement replaces. False: not a
 // known one.
 bool habit_help(struct diag *d, const char *name, const char *spelled, struct span at);
 // The same for a method of a tile; `at` is its name.
