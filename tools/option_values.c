@@ -127,7 +127,7 @@ bool option_apply_number(struct tool *t, const struct given *g) {
     t->o.num_ctas = (uint32_t)n;
     break;
   case OPTION_REPEATS: t->o.repeats = n; break;
-  case OPTION_MEMORY_BUDGET: t->o.memory_budget = n; break;
+  case OPTION_MEMORY_BUDGET: t->o.memory_budget = n, t->o.grad_at = g->where; break;
   case OPTION_CANDIDATES: t->o.candidates = (uint32_t)n; break;
   default: t->o.bytes = n; break;
   }

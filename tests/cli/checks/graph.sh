@@ -258,6 +258,9 @@ checked .*largest difference' --graph trained.py --grad --loss loss --run --chec
 check "--grad-seeds" 0 'grad_b +f32\[8\] +\[3, 3, 3, 3, ' --graph trained.py --grad --grad-seeds --wrt b --run --check --target cpu --arg s0=3 --arg 'seed_linear=f32[3x8]:ones'
 check "the plan of a graph with gradients" 0 '^trained: [0-9]+ kernels, .*' --graph trained.py --grad --loss loss --emit=plan --target sm_90a
 check "a loss of several elements" 1 '^trained\.py:3:9: error: `linear` is f32\[s0, 8\]: a loss without a seed is one number \[E1013\]' --graph trained.py --grad
+check "--memory-budget" 0 'grad_w +f32\[8, 24\]
+checked .*largest difference' --graph trained.py --grad --loss loss --memory-budget 64 --run --check --target cpu --arg s0=9
+check "--memory-budget without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --memory-budget 64
 check "--wrt without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --wrt w
 check "--explain-partition" 0 '^saved: 4 values, 140 bytes; 705 bytes if nothing were computed again
 = aten\.exp\.default' --graph trained.py --grad --loss loss --explain-partition --arg s0=17
