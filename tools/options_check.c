@@ -85,7 +85,8 @@ static bool check_graph(struct tool *t) {
   const struct span grad_at = o->loss.value.ptr  ? o->loss.where
                               : o->wrt.value.ptr ? o->wrt.where
                                                  : o->grad_at;
-  bool of_grad = o->loss.value.ptr || o->wrt.value.ptr || o->grad_seeds || o->explain_partition;
+  bool of_grad = o->loss.value.ptr || o->wrt.value.ptr || o->grad_seeds || o->explain_partition ||
+                 o->memory_budget;
   if (!o->graph && (o->grad || of_grad))
     return option_usage(t, grad_at, E0703, "gradients are of graphs",
                         "name the graph with `--graph FILE`");

@@ -125,9 +125,10 @@ static void mark_inputs(struct gradient *d, const struct gradient_request *r) {
 static struct value *seed_of(struct build *b, const struct gradient_request *r, size_t i) {
   const struct value *v = r->outputs[i];
   struct value *seed = r->seeds ? r->seeds[i] : NULL;
-  if (!seed && b->g->recomputes)
-    seed = BUILD(b, OP_TILE_SEED, arg_exprs(b->g, v->rank, v->shape), ARG_D(v->dtype));
-  return seed ? seed : build_full(b, v->rank, v->shape, 1, v->dtype);
+  if (!b->g->recomputes)
+    return seed ? seed : build_full(b, v->rank, v->shape, 1, v->dtype);
+  struct value *one = BUILD(b, OP_TILE_SEED, arg_exprs(b->g, v->rank, v->shape), ARG_D(v->dtype));
+  return seed ? build_mul(b, seed, one) : one;
 }
 
 bool graph_gradient(struct graph *g, const struct gradient_request *r, struct span at,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trainers: their programs, their arrays, and steps.
 #include "base/memory.h"
+#include "graph/ir/subgraph.h"
 #include "graph/train/trainer_internal.h"
 
 #include <math.h>
@@ -73,7 +74,8 @@ static tile_status take_inputs(tile_trainer *t, struct trained_program *p, size_
   p->count = tile_program_input_count(p->program);
   p->slots = memory_zeroed(p->count + 1, sizeof *p->slots);
   p->inputs = memory_zeroed(p->count + 1, sizeof *p->inputs);
-  if (!p->slots || !p->inputs)
+  p->addresses = memory_zeroed(p->count + 1, sizeof *p->addresses);
+  if (!p->slots || !p->inputs || !p->addresses)
     return out_of_memory();
   for (size_t i = 0; i < p->count; i++) {
     tile_tensor_info info;
@@ -150,6 +152,7 @@ static tile_status create(tile_trainer *t, tile_graph *graph, tile_value *loss) 
     s = take_inputs(t, &t->update, 0);
   if (s != TILE_OK)
     return s;
+  t->may_replay = !graph_has_class(graph->g, CLASS_RANDOM) && graph->g->symbols.len == 0;
   set_inputs(t, &t->batch);
   set_inputs(t, &t->update);
   return tile_stream_create(t->device, &t->side);
@@ -178,17 +181,11 @@ tile_status tile_trainer_create(tile_device *device, tile_graph *graph, tile_val
   return s;
 }
 
-static void finish(struct trained_program *p) {
-  tile_program_close(p->program);
-  free(p->slots);
-  free(p->inputs);
-}
-
 void tile_trainer_destroy(tile_trainer *t) {
   if (!t)
     return;
-  finish(&t->batch);
-  finish(&t->update);
+  trained_finish(&t->batch);
+  trained_finish(&t->update);
   tile_graph_destroy(t->update.graph);
   for (size_t i = 0; i < t->slot_count; i++) {
     tile_free(t->device, t->slots[i].tensor.data);
@@ -201,15 +198,6 @@ void tile_trainer_destroy(tile_trainer *t) {
 
 // ---- steps ----
 
-// `report` NULL: does not look for NaNs.
-static tile_status run(tile_trainer *t, struct trained_program *p, tile_stream *stream,
-                       const char **report) {
-  uint64_t seed = train_mix(t->options.seed, (uint64_t)t->calls);
-  return report
-             ? tile_program_find_nan(p->program, stream, seed, p->inputs, p->count, NULL, 0, report)
-             : tile_program_run(p->program, stream, seed, p->inputs, p->count, NULL, 0);
-}
-
 static tile_status step(tile_trainer *t, tile_stream *stream, const tile_tensor *inputs,
                         size_t count, const char **report) {
   if (!t || (count && !inputs))
@@ -220,12 +208,12 @@ static tile_status step(tile_trainer *t, tile_stream *stream, const tile_tensor 
   for (size_t i = 0, k = 0; i < t->batch.count; i++)
     if (t->batch.slots[i] == NO_SLOT)
       t->batch.inputs[i] = inputs[k++];
-  tile_status s = run(t, &t->batch, stream, report);
+  tile_status s = trained_run(t, &t->batch, stream, report);
   if (s != TILE_OK)
     return s;
   t->calls++;
   unsigned n = t->options.accumulate;
-  return n > 1 && t->calls % n == 0 ? run(t, &t->update, stream, NULL) : TILE_OK;
+  return n > 1 && t->calls % n == 0 ? trained_run(t, &t->update, stream, NULL) : TILE_OK;
 }
 
 tile_status tile_trainer_step(tile_trainer *t, tile_stream *stream, const tile_tensor *inputs,

@@ -38,6 +38,9 @@ struct trained_program {
   size_t count;
   size_t *slots;       // by input: its slot, or NO_SLOT
   tile_tensor *inputs; // by input; those of the batch are set by each step
+  void **addresses;    // by input, of the last run
+  tile_stream *stream; // of the last run
+  tile_replay *replay; // of such a run; NULL: none
 };
 #define NO_SLOT SIZE_MAX
 
@@ -49,6 +52,7 @@ struct tile_trainer {
   struct slot *slots;
   size_t slot_count;
   tile_stream *side; // for reports
+  bool may_replay;   // no random operators, which need another seed each step, and constant sizes
   int64_t calls;
 };
 
@@ -63,6 +67,13 @@ uint64_t train_mix(uint64_t a, uint64_t b);
 // step to `update`, which is empty.
 tile_status trainer_build(tile_graph *graph, tile_value *loss, const tile_trainer_options *o,
                           tile_graph *update);
+
+// ---- graph/train/trainer_run.c ----
+// Runs the program on its inputs; as a recording if the run before had the same addresses and the
+// same stream, not the default one. `report` not NULL: tile_program_find_nan instead.
+tile_status trained_run(tile_trainer *t, struct trained_program *p, tile_stream *stream,
+                        const char **report);
+void trained_finish(struct trained_program *p);
 
 // ---- graph/train/trainer_report.c ----
 bool history_find(const double *history, int64_t step, tile_trainer_report *ret); // 0: the last

@@ -97,7 +97,9 @@ TILE_API void tile_trainer_destroy(tile_trainer *trainer); /* accepts NULL */
 
 /* Takes one batch: `inputs` are those of the graph that are no parameters, in their order. With
  * `accumulate` n, each n-th call changes the parameters. Asynchronous on a GPU; all calls of a
- * trainer must use one stream. The batch must stay as it is until the stream has passed the step.
+ * trainer must use one stream. If it is not the default one, sizes are constant and nothing is
+ * random, a batch at the addresses of the one before replays a recording (a CUDA graph): the host
+ * does no more than launch it. The batch must stay as it is until the stream has passed the step.
  */
 TILE_API tile_status tile_trainer_step(tile_trainer *trainer, tile_stream *stream,
                                        const tile_tensor *inputs, size_t count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trains a network of two layers to read digits that the program draws itself: the forward pass,
- * the gradients and the optimizer's step are one graph, compiled once. usage: train-mlp [STEPS] */
+ * the gradients and the optimizer's step are one graph, compiled once. usage: train-mlp [STEPS
+ * [CURVE.svg]] */
 #include <tile/optimizer.h>
 
 #include <math.h>
@@ -176,13 +177,25 @@ static int run(struct trainer *t, tile_program *program, float *ret) {
   return 0;
 }
 
+/* The losses as a curve. */
+static void draw_point(FILE *curve, int step, int steps, float loss) {
+  if (curve && step == 0)
+    fprintf(curve, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='-10 -10 620 320'>\n"
+                   "<polyline fill='none' stroke='black' points='");
+  if (curve)
+    fprintf(curve, "%.1f,%.1f ", 600.0 * step / steps, 300 - 100 * (double)loss);
+  if (curve && step + 1 == steps)
+    fprintf(curve, "'/>\n</svg>\n");
+}
+
 /* The rate falls to zero along half a cosine. */
-static int train(struct trainer *t, int steps) {
+static int train(struct trainer *t, int steps, FILE *curve) {
   for (int step = 0; step < steps; step++) {
     float loss, rate = 0.01f * (1 + cosf(3.14159265f * (float)step / (float)steps)) / 2;
     TRY(tile_copy_to_device(t->device, NULL, t->in[RATE].tensor.data, &rate, sizeof rate));
     if (run(t, t->training, &loss))
       return 1;
+    draw_point(curve, step, steps, loss);
     if (step % 100 == 0 || step + 1 == steps)
       printf("step %d: loss %.4f\n", step, (double)loss);
   }
@@ -204,10 +217,13 @@ int main(int argc, char **argv) {
   tile_program_properties properties;
   double before, after;
   int steps = argc > 1 ? atoi(argv[1]) : 300;
-  if (steps < 1 || make(&t) || read_digits(&t, &before) || train(&t, steps) ||
+  FILE *curve = argc > 2 ? fopen(argv[2], "w") : NULL;
+  if (steps < 1 || make(&t) || read_digits(&t, &before) || train(&t, steps, curve) ||
       read_digits(&t, &after))
     return 1;
   TRY(tile_program_get_properties(t.training, &properties));
+  if (curve)
+    fclose(curve);
   printf("%zu launches a step; new digits read right: %.1f %% before, %.1f %% after\n",
          properties.launches, 100 * before, 100 * after);
   for (size_t i = 0; i < tile_program_input_count(t.training); i++)

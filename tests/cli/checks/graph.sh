@@ -258,6 +258,27 @@ checked .*largest difference' --graph trained.py --grad --loss loss --run --chec
 check "--grad-seeds" 0 'grad_b +f32\[8\] +\[3, 3, 3, 3, ' --graph trained.py --grad --grad-seeds --wrt b --run --check --target cpu --arg s0=3 --arg 'seed_linear=f32[3x8]:ones'
 check "the plan of a graph with gradients" 0 '^trained: [0-9]+ kernels, .*' --graph trained.py --grad --loss loss --emit=plan --target sm_90a
 check "a loss of several elements" 1 '^trained\.py:3:9: error: `linear` is f32\[s0, 8\]: a loss without a seed is one number \[E1013\]' --graph trained.py --grad
+check "--memory-budget" 0 'grad_w +f32\[8, 24\]
+checked .*largest difference' --graph trained.py --grad --loss loss --memory-budget 64 --run --check --target cpu --arg s0=9
+cat > pooled.py << 'GRAPH'
+class pooled(torch.nn.Module):
+    def forward(self, x: "f32[2, 3, 12, 12]", w0: "f32[4, 3, 3, 3]", w1: "f32[4, 4, 3, 3]", w2: "f32[4, 4, 3, 3]"):
+        c0: "f32[2, 4, 12, 12]" = torch.ops.aten.convolution.default(x, w0, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+        r0 = torch.ops.aten.relu.default(c0)
+        p = torch.ops.aten.max_pool2d_with_indices.default(r0, [3, 3], [2, 2], [1, 1])
+        p0: "f32[2, 4, 6, 6]" = p[0]
+        c1: "f32[2, 4, 6, 6]" = torch.ops.aten.convolution.default(p0, w1, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+        r1 = torch.ops.aten.relu.default(c1)
+        c2: "f32[2, 4, 6, 6]" = torch.ops.aten.convolution.default(r1, w2, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+        a2 = torch.ops.aten.add.Tensor(c2, p0)
+        r2 = torch.ops.aten.relu.default(a2)
+        y: "f32[2, 4]" = torch.ops.aten.mean.dim(r2, [2, 3])
+        return (y,)
+GRAPH
+for budget in 1000000 6000 2000 500; do
+  check "--memory-budget $budget of a pool" 0 'checked .*largest difference' --graph pooled.py --grad --grad-seeds --memory-budget $budget --run --check --target cpu
+done
+check "--memory-budget without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --memory-budget 64
 check "--wrt without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --wrt w
 check "--explain-partition" 0 '^saved: 4 values, 140 bytes; 705 bytes if nothing were computed again
 = aten\.exp\.default' --graph trained.py --grad --loss loss --explain-partition --arg s0=17

@@ -19,6 +19,7 @@ static void ok(tile_status s) {
 struct form {
   int64_t limit; // of the saved bytes; -1: none is set
   bool has_regions, has_dropout;
+  bool has_seed; // of the gradients: a value of the graph
   tile_type type;
 };
 
@@ -66,7 +67,9 @@ static void build(struct step *s, const struct form *f) {
   x = tile_convert(x, TILE_F32);
   tile_value *loss = tile_mean(tile_mul(x, x), NULL, 0, 0);
   ok(tile_graph_output(s->g, loss));
-  ok(tile_graph_gradient(s->g, &loss, 1, NULL, parameters, PARAMETERS, gradients));
+  tile_value *seed =
+      f->has_seed ? tile_sum(tile_mul(parameters[1], parameters[1]), NULL, 0, 0) : NULL;
+  ok(tile_graph_gradient(s->g, &loss, 1, &seed, parameters, PARAMETERS, gradients));
   for (int i = 0; i < PARAMETERS; i++)
     ok(tile_graph_output(s->g, gradients[i]));
 }
@@ -201,6 +204,9 @@ START_TEST(limits_with_dropout) {
 }
 END_TEST
 
+START_TEST(limits_with_a_seed) { check_limits((struct form){.type = TILE_F32, .has_seed = true}); }
+END_TEST
+
 // Of each region only what enters it is kept: one tensor a layer.
 START_TEST(regions) {
   struct form f = {.type = TILE_F32, .limit = 0, .has_dropout = true};
@@ -249,6 +255,7 @@ int main(void) {
   tcase_add_test(t, limits_f32);
   tcase_add_test(t, limits_bf16);
   tcase_add_test(t, limits_with_dropout);
+  tcase_add_test(t, limits_with_a_seed);
   tcase_add_test(t, regions);
   tcase_add_test(t, errors);
   suite_add_tcase(s, t);

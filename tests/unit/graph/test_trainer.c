@@ -383,6 +383,34 @@ START_TEST(no_fixed_order) {
 }
 END_TEST
 
+// With a stream and one batch buffer steps replay a recording; with two, none. Same results.
+START_TEST(replays) {
+  tile_trainer_options o = tile_trainer_options_default(TILE_ADAM);
+  o.accumulate = (unsigned)_i;
+  struct model plain = make(&o, 2, false), recorded = make(&o, 2, false);
+  tile_stream *stream;
+  ok(tile_stream_create(recorded.device, &stream));
+  float x[3][2 * WIDTH], y[3][2];
+  const int64_t x_shape[] = {2, WIDTH}, y_shape[] = {2, 1};
+  for (int k = 0; k < 16; k++) {
+    int at = k < 8 ? 0 : 1 + k % 2; // the same memory, then two in turn
+    for (int i = 0; i < 2 * WIDTH; i++)
+      x[at][i] = (float)cos(k * 17 + i);
+    y[at][0] = y[at][1] = (float)(k % 3);
+    tile_tensor in[2] = {{x[at], TILE_F32, 2, x_shape, NULL}, {y[at], TILE_F32, 2, y_shape, NULL}};
+    ok(tile_trainer_step(plain.t, NULL, in, 2));
+    ok(tile_trainer_step(recorded.t, stream, in, 2));
+    expect_equal(&plain, &recorded);
+  }
+  ck_assert_int_eq(report(&recorded).step, 16 / (_i > 1 ? _i : 1));
+  finish(&plain);
+  tile_trainer_destroy(recorded.t);
+  tile_stream_destroy(stream);
+  recorded.t = NULL;
+  finish(&recorded);
+}
+END_TEST
+
 START_TEST(finds_nan) {
   tile_trainer_options o = tile_trainer_options_default(TILE_SGD);
   struct model m = make(&o, 1, false);
@@ -498,6 +526,7 @@ int main(void) {
   tcase_add_test(t, other_files_change_nothing);
   tcase_add_test(t, fixed_order);
   tcase_add_test(t, no_fixed_order);
+  tcase_add_loop_test(t, replays, 1, 3);
   tcase_add_test(t, finds_nan);
   tcase_add_test(t, limited);
   tcase_add_test(t, errors);
