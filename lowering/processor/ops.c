@@ -165,14 +165,26 @@ static void emit_op(struct strip_emitter *e, MlirOperation op) {
   }
 }
 
+// Done are ops whose operands nobody reads any more. Terminators are not: the op around the block
+// copies their operands afterwards.
+static void note_done(struct strip_emitter *e, MlirOperation op) {
+  switch (op_id(e->c, op)) {
+  case OP_TILE_STORE: // when their loop is emitted
+  case OP_TILE_REDUCE:
+  case OP_SCF_YIELD:
+  case OP_SCF_CONDITION: return;
+  default:
+    if (!is_deferred(e, op))
+      ptrmap_put(e->arena, &e->done, op.ptr, e);
+  }
+}
+
 // Deferred values that a terminator takes are emitted by the op around the block.
 void emit_ops(struct strip_emitter *e, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block);
        !mlirOperationIsNull(op) && !e->refusal.why; op = mlirOperationGetNextInBlock(op)) {
     emit_op(e, op);
-    if (!is_deferred(e, op) && op_id(e->c, op) != OP_TILE_STORE &&
-        op_id(e->c, op) != OP_TILE_REDUCE)
-      ptrmap_put(e->arena, &e->done, op.ptr, e);
+    note_done(e, op);
   }
   flush(e);
 }

@@ -76,6 +76,7 @@ static const struct operator_case cases[] = {
     {X, "aten.mean.default(x)", 0},
     {H, "aten.mean.dim(x, [-1], True)", 0},
     {X, "aten.prod.default(x)", 0},
+    {X, "tile.prod_others.default(x, [1])", 0},
     {X, "aten.prod.dim_int(x, -1, True)", 0},
     {X, "aten.amax.default(x)", 0},
     {X, "aten.amin.default(x, [-1], True)", 0},
