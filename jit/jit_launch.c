@@ -266,7 +266,7 @@ tile_status tile_kernel_get_resources(tile_kernel *k, const tile_arg *args, size
   *ret = (tile_kernel_resources){
       .registers = registers,
       .local_bytes = local_bytes,
-      .shared_bytes = info->shared_bytes,
+      .shared_bytes = info->calls_programs ? 0 : info->shared_bytes,
       .threads = 32 * (info->num_warps + info->producer_warps),
       .num_warps = info->num_warps,
       .num_stages = info->num_stages,
