@@ -128,7 +128,8 @@ struct value *lengths_alibi(const struct lengths *l, struct value *product,
   at = at->rank == 1 ? build_along(b, at, 2, 4) : build_unsqueeze(b, build_unsqueeze(b, at, 1), 3);
   struct value *away =
       build_unop(b, OP_ABS, build_sub(b, build_iota(b, product->shape[3], 3, 4), at));
-  struct value *loss = build_mul(b, build_convert(b, away, DTYPE_F32),
-                                 build_convert(b, slope_of_each(l), DTYPE_F32));
-  return build_sub(b, build_scale(b, build_convert(b, product, DTYPE_F32), l->scale), loss);
+  product = build_up(b, product);
+  struct value *slope = build_convert(b, slope_of_each(l), product->dtype);
+  struct value *loss = build_mul(b, build_convert(b, away, product->dtype), slope);
+  return build_sub(b, build_scale(b, product, l->scale), loss);
 }

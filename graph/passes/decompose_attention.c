@@ -174,15 +174,21 @@ static struct value *scores(struct build *b, struct value *product, struct value
   return build_where_else(b, build_binop(b, OP_LE_TENSOR, column, row), s, MINUS_INFINITY);
 }
 
+// A bound of each row, maybe of each batch, beside scores.
+static struct value *beside_scores(struct build *b, struct value *bound) {
+  return bound->rank == 1 ? build_along(b, bound, 2, 4)
+                          : build_unsqueeze(b, build_unsqueeze(b, bound, 1), 3);
+}
+
 // The scores, hidden outside of the keys that each query sees.
 static struct value *within(struct build *b, struct value *s, struct value *first,
                             struct value *end) {
   struct value *key = s ? build_iota(b, s->shape[3], 3, 4) : NULL;
   if (first)
-    s = build_where_else(b, build_binop(b, OP_GE_TENSOR, key, build_along(b, first, 2, 4)), s,
+    s = build_where_else(b, build_binop(b, OP_GE_TENSOR, key, beside_scores(b, first)), s,
                          MINUS_INFINITY);
   if (end)
-    s = build_where_else(b, build_binop(b, OP_LT_TENSOR, key, build_along(b, end, 2, 4)), s,
+    s = build_where_else(b, build_binop(b, OP_LT_TENSOR, key, beside_scores(b, end)), s,
                          MINUS_INFINITY);
   return s;
 }

@@ -267,30 +267,6 @@ static void end_body(struct strip_emitter *e, struct carry *c, unsigned n, MlirB
 
 // ---- for ----
 
-static bool note_reduction(MlirOperation op, void *user) {
-  struct strip_emitter *e = ((void **)user)[0];
-  bool *found = ((void **)user)[1];
-  *found |= op_is(e->c, op, OP_TILE_REDUCE);
-  return !*found;
-}
-
-// Kernels with reductions and loops that carry tiles in two buffers gave wrong sums in one training
-// step; until the reason is known they run thread by thread.
-static void refuse_reductions(struct strip_emitter *e, MlirOperation op, const struct carry *c,
-                              unsigned n) {
-  bool found = false, has_buffers = false;
-  void *user[] = {e, &found};
-  for (unsigned i = 0; i < n; i++)
-    has_buffers |= c[i].kind == CARRY_BUFFERS;
-  MlirOperation kernel = op;
-  while (!op_is(e->c, kernel, OP_FUNC_FUNC))
-    kernel = mlirOperationGetParentOperation(kernel);
-  if (has_buffers)
-    ir_walk(kernel, note_reduction, user);
-  if (found)
-    refuse(e, op, "a loop that carries tiles, in a kernel with reductions");
-}
-
 void emit_for_loop(struct strip_emitter *e, MlirOperation op) {
   begin_regions(e, op);
   MlirBlock body = region_block(op, 0);
@@ -302,7 +278,6 @@ void emit_for_loop(struct strip_emitter *e, MlirOperation op) {
   struct carry *c = arena_array(e->arena, struct carry, n + 1);
   for (unsigned i = 0; i < n; i++)
     c[i] = carry_begin(e, mlirBlockGetArgument(body, i + 1), operand(op, i + 3), operand(yield, i));
-  refuse_reductions(e, op, c, n);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), header = new_block(e, "for");
   LLVMBasicBlockRef inside = new_block(e, "for.body"), after = new_block(e, "for.end");
   LLVMBuildBr(e->b, header);
