@@ -225,10 +225,14 @@ static void name_buffers(struct session *s) {
 
 static bool take_artifact(struct session *s, LLVMModuleRef module) {
   const struct compile_request *r = s->request;
-  if (r->emit != EMIT_LLVM)
-    return codegen(module, r->target, s->a, s->diag, &s->ret->output);
-  s->ret->output = llvm_text(module, s->a);
-  return true;
+  struct trace_slice generation = trace_begin(TRACE_COMPILE, "codegen");
+  bool ok = true;
+  if (r->emit == EMIT_LLVM)
+    s->ret->output = llvm_text(module, s->a);
+  else
+    ok = codegen(module, r->target, s->a, s->diag, &s->ret->output);
+  trace_end(&generation, NULL);
+  return ok;
 }
 
 // Loops over vectors, unless accesses are checked, or somebody looks at passes or at the
@@ -288,9 +292,7 @@ static bool lower(struct session *s) {
   lap(&at, &t->emit_ms);
   if (!module)
     return false;
-  struct trace_slice generation = trace_begin(TRACE_COMPILE, "codegen");
   bool ok = take_artifact(s, module);
-  trace_end(&generation, NULL);
   if (ok && r->emit == EMIT_PTX)
     name_buffers(s);
   LLVMDisposeModule(module);
