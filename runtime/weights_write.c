@@ -193,9 +193,12 @@ static tile_status write_file(struct writer *w) {
     s = put_tensors(w, &d);
   int error = file_draft_end(&d, s == TILE_OK && !d.error ? DRAFT_KEEP_DURABLY : DRAFT_DROP);
   free(target);
-  return s == TILE_OK && error ? status_set(error == ENOENT ? TILE_NOT_FOUND : TILE_IO_ERROR,
-                                            "cannot write `%s`: %s", w->f->path, strerror(error))
-                               : s;
+  if (s != TILE_OK || !error)
+    return s;
+  return status_set(error == ENOENT   ? TILE_NOT_FOUND
+                    : error == ENOMEM ? TILE_OUT_OF_MEMORY
+                                      : TILE_IO_ERROR,
+                    "cannot write `%s`: %s", w->f->path, strerror(error));
 }
 
 static tile_status write_within(struct writer *w) {

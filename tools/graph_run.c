@@ -219,7 +219,7 @@ static int check_outputs(struct tool *t, const struct graph_session *s, const st
     if (v.wrong)
       report_difference(t, g, i, &v);
   }
-  return diag_error_count(t->diag) ? EXIT_WRONG : EXIT_DONE;
+  return diag_error_count(t->diag) ? tool_error_status(t) : EXIT_DONE;
 }
 
 // ---- reports ----
@@ -309,6 +309,21 @@ static void write_run(const struct graph_session *s, const struct checked *c,
   json_end_object(w);
 }
 
+static void report(const struct tool *t, const struct graph_session *s, const struct checked *c,
+                   struct strbuf *out) {
+  if (t->o.json) {
+    struct json_writer w = {.out = out};
+    write_run(s, c, &w);
+    strbuf_putc(out, '\n');
+    return;
+  }
+  print_run(t, s, c, out);
+  if (t->o.find_nan)
+    strbuf_printf(out, "%s",
+                  s->nans.len ? strbuf_cstr(&s->nans)
+                              : "  finite     the results of all kernels\n");
+}
+
 // ---- the modes ----
 
 int graph_run(struct tool *t, struct graph *g) {
@@ -325,18 +340,11 @@ int graph_run(struct tool *t, struct graph *g) {
     status = graph_session_run(t, &s);
   if (status == EXIT_DONE) {
     struct checked checked = {0};
-    struct json_writer w = {.out = &out};
     written = write_outputs(t, &s);
     if (bounds)
       status = check_outputs(t, &s, bounds, &checked);
-    if (t->o.json)
-      write_run(&s, bounds ? &checked : NULL, &w), strbuf_putc(&out, '\n');
-    else
-      print_run(t, &s, bounds ? &checked : NULL, &out);
-    if (t->o.find_nan && !t->o.json)
-      strbuf_printf(&out, "%s",
-                    s.nans.len ? strbuf_cstr(&s.nans)
-                               : "  finite     the results of all kernels\n");
+    if (status != EXIT_LIMIT) // out of memory for the comparison
+      report(t, &s, bounds ? &checked : NULL, &out);
     status = written == EXIT_DONE ? status : written;
   }
   if (status == EXIT_DONE)

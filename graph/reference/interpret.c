@@ -186,7 +186,7 @@ static bool create_results(struct run *r, struct reference_call *c) {
       continue;
     c->out[i] = r->tensors[v->id] = create_for(r, v);
     if (!c->out[i])
-      return call_fail(c, "a result is too large, or out of memory for it");
+      return call_fail(c, "out of memory for a result, or it is too large");
   }
   return true;
 }
@@ -267,7 +267,7 @@ static bool give(struct run *r, const struct value *v, struct tensor **ret) {
   }
   *ret = take_copy(r->tensors[v->id]);
   if (!*ret)
-    diag_error(r->g->diag, v->span, E1010, "out of memory for output `%s`", v->name);
+    diag_error(r->g->diag, v->span, E0991, "out of memory for output `%s`", v->name);
   return *ret != NULL;
 }
 

@@ -26,7 +26,7 @@ struct reference_call {
 };
 
 // ---- arguments (graph/reference/interpret.c) ----
-// Records E1010 at the operator. Always false.
+// Records E1010 at the operator, E0991 if the text begins with "out of memory". Always false.
 bool call_fail(const struct reference_call *c, const char *fmt, ...) PRINTF(2, 3);
 struct tensor *call_tensor(const struct reference_call *c, unsigned i); // NULL: None or a number
 struct tensor *arg_tensor(const struct reference_call *c, const struct arg *a);

@@ -11,7 +11,8 @@ bool call_fail(const struct reference_call *c, const char *fmt, ...) {
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  diag_error(c->graph->diag, c->node->span, E1010, "%s: %s", operator_row(c->node->op)->name, text);
+  enum diag_code code = str_starts(str_from(text), "out of memory") ? E0991 : E1010;
+  diag_error(c->graph->diag, c->node->span, code, "%s: %s", operator_row(c->node->op)->name, text);
   return false;
 }
 

@@ -81,7 +81,7 @@ TILE
 agree() { # agree NAME FILE INSTRUCTION ARGUMENTS...
   local name=$1 file=$2 instruction=$3
   shift 3
-  check "simulated: $name on the CPU" 0 'out' --run "$file" --target cpu --grid 1 --out out=@products.npy "$@"
+  check "simulated: $name on the CPU" 0 'out' --run "$file" --target cpu --check --grid 1 --out out=@products.npy "$@"
   check "simulated: $name" 0 'out +as expected: ' --run "$file" --target sm_90a --simulate --check --grid 1 --expect out=@products.npy --rtol 1e-4 --atol ${atol:-1e-3} "$@"
   check "wgmma: $name" 0 "$instruction" --run "$file" --target sm_90a --simulate --grid 1 --explain-perf "$@"
 }

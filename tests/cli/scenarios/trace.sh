@@ -3,7 +3,7 @@
 run=(tilec --run "$ADD" --target cpu --arg 'x=f32[8]:ones' --arg 'y=f32[8]:ones' --arg 'out=f32[8]:zeros' --arg n=8 --grid 1)
 export TILE_CACHE_DIR=
 status 0 "${run[@]}" --trace=run.json
-for slice in '"name": "parse", "cat": "compile"' '"name": "front end", "cat": "compile"' '"name": "coalesce", "cat": "pass"' \
+for slice in '"name": "parse", "cat": "compile"' '"name": "front end", "cat": "compile"' '"name": "canonicalize", "cat": "pass"' \
   '"name": "codegen", "cat": "compile"' '"name": "add", "cat": "load"' '"name": "add", "cat": "kernel"' '"name": "copy to host", "cat": "copy"'; do
   has run.json "$slice"
 done

@@ -149,6 +149,38 @@ START_TEST(what_is_no_tuple) {
 }
 END_TEST
 
+// A result that is written over an operand, which a sum that the loop carries reads too.
+START_TEST(sums_beside_stores_in_place) {
+  enum { LANES = 64, BLOCKS = 4 };
+  tile_kernel *k = kernel_of("def k(x: ptr[f32], y: ptr[f32], out: ptr[f32], sums: ptr[f32]):\n"
+                             "  i = tl.arange(0, 64)\n"
+                             "  acc = tl.zeros([64], tl.float32)\n"
+                             "  for b in range(0, 4):\n"
+                             "    v = tl.load(x + b * 64 + i) * 3.0\n"
+                             "    acc = acc + v * tl.load(y + b * 64 + i)\n"
+                             "    tl.store(out + b * 64 + i, v * 5.0)\n"
+                             "  tl.store(sums + i, acc)\n",
+                             NULL);
+  float x[LANES * BLOCKS], y[LANES * BLOCKS], sums[LANES];
+  for (int over = 0; over < 2; over++) {
+    for (int i = 0; i < LANES * BLOCKS; i++)
+      x[i] = (float)(i % 7), y[i] = (float)(i % 5);
+    tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(y, TILE_F32),
+                       tile_arg_pointer(over ? y : x, TILE_F32), tile_arg_pointer(sums, TILE_F32)};
+    need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 4));
+    for (int i = 0; i < LANES; i++) {
+      float want = 0;
+      for (int b = 0; b < BLOCKS; b++)
+        want += 3 * (float)((b * LANES + i) % 7) * (float)((b * LANES + i) % 5);
+      ck_assert_msg(sums[i] == want, "sum %d is %g, not %g", i, (double)sums[i], (double)want);
+    }
+    for (int i = 0; i < LANES * BLOCKS; i++)
+      ck_assert(over ? y[i] == 15 * (float)(i % 7) : x[i] == 15 * (float)(i % 7));
+  }
+  tile_kernel_close(k);
+}
+END_TEST
+
 // Elements that are constants, and an empty tuple, are no arguments of a launch.
 START_TEST(constants_in_tuples) {
   tile_kernel *k =
@@ -616,6 +648,7 @@ int main(void) {
   tcase_add_test(t, tuples_of_arguments);
   tcase_add_test(t, what_is_no_tuple);
   tcase_add_test(t, constants_in_tuples);
+  tcase_add_test(t, sums_beside_stores_in_place);
   tcase_add_loop_test(t, values_after_an_early_return, 0,
                       (int)(sizeof flow_cases / sizeof *flow_cases));
   tcase_add_loop_test(t, files, 0, (int)(sizeof file_cases / sizeof *file_cases));
