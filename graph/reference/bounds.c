@@ -50,6 +50,8 @@ static bool run_with_noise(struct bounds *b, unsigned k, const struct interpret_
   struct interpret_options options = *plain;
   options.noise = &noise;
   struct tensor **in = noisy_inputs(b->graph, &noise, inputs);
+  if (!in)
+    diag_error(b->graph->diag, SPAN_NONE, E0991, "out of memory for the reference");
   bool ok = in && graph_interpret(b->graph, &options, symbols, in, b->noisy[k]);
   destroy_all(in, b->graph->inputs.len);
   return ok;

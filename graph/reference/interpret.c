@@ -185,8 +185,11 @@ static bool create_results(struct run *r, struct reference_call *c) {
     if (!v)
       continue;
     c->out[i] = r->tensors[v->id] = create_for(r, v);
+    int64_t shape[GRAPH_MAX_RANK];
     if (!c->out[i])
-      return call_fail(c, "out of memory for a result, or it is too large");
+      return evaluate_shape(r, v, shape) && tensor_fits(v->rank, shape)
+                 ? call_fail(c, "out of memory for a result")
+                 : call_fail(c, "a result is too large");
   }
   return true;
 }

@@ -8,22 +8,29 @@
 
 #define TENSOR_MAX_NUMEL ((int64_t)1 << 31)
 
-struct tensor *tensor_create(enum dtype dtype, uint32_t rank, const int64_t *shape) {
-  if (rank > GRAPH_MAX_RANK)
-    return NULL;
+// The number of elements; -1 beyond the limits.
+static int64_t numel_of(uint32_t rank, const int64_t *shape) {
   int64_t numel = 1;
   bool is_empty = false;
+  if (rank > GRAPH_MAX_RANK)
+    return -1;
   for (uint32_t d = 0; d < rank; d++) {
     if (shape[d] < 0 || shape[d] > TENSOR_MAX_NUMEL)
-      return NULL;
+      return -1;
     is_empty |= shape[d] == 0;
     if (shape[d] != 0 && numel > TENSOR_MAX_NUMEL / shape[d])
       numel = TENSOR_MAX_NUMEL + 1;
     else if (shape[d] != 0)
       numel *= shape[d];
   }
-  numel = is_empty ? 0 : numel;
-  struct tensor *t = numel > TENSOR_MAX_NUMEL ? NULL : memory_zeroed(1, sizeof *t);
+  return is_empty ? 0 : numel > TENSOR_MAX_NUMEL ? -1 : numel;
+}
+
+bool tensor_fits(uint32_t rank, const int64_t *shape) { return numel_of(rank, shape) >= 0; }
+
+struct tensor *tensor_create(enum dtype dtype, uint32_t rank, const int64_t *shape) {
+  int64_t numel = numel_of(rank, shape);
+  struct tensor *t = numel < 0 ? NULL : memory_zeroed(1, sizeof *t);
   if (!t)
     return NULL;
   t->dtype = dtype;

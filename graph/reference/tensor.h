@@ -14,7 +14,9 @@ struct tensor {
   union element *at; // numel elements, on the heap
 };
 
-// Filled with zeros. NULL if out of memory or if the size is beyond the limits (2^31 elements).
+// Is the size within the limits (2^31 elements)?
+bool tensor_fits(uint32_t rank, const int64_t *shape);
+// Filled with zeros. NULL if out of memory or if the size is beyond the limits.
 struct tensor *tensor_create(enum dtype dtype, uint32_t rank, const int64_t *shape);
 void tensor_destroy(struct tensor *t); // accepts NULL
 // Converts from and to elements of `dtype` at strides (in elements) from `p`. To: rounds to the
