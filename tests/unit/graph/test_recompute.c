@@ -57,7 +57,7 @@ static void build(struct step *s, const struct form *f) {
     ok(tile_graph_limit_saved(s->g, f->limit));
   tile_value *x = tile_graph_input(s->g, "x", f->type, 2, rows, NULL);
   for (int i = 0; i < LAYERS; i++) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "w%d", i);
     parameters[2 * i] = tile_graph_input(s->g, name, f->type, 2, square, NULL);
     snprintf(name, sizeof name, "scale%d", i);
