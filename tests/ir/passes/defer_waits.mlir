@@ -14,7 +14,7 @@
 !big = tensor<64x256xf32, #w>
 !bars = !tilegpu.memdesc<tensor<4xi64, #tilegpu.shared<{max_phase = 1 : i64, order = [0], per_phase = 1 : i64, vec = 1 : i64}>>>
 
-module {
+module attributes {tile.maps = [{base = 0 : i32, box = array<i32: 64, 64>, dtype = "f16", offset = "0", pads_nan = false, sizes = ["64", "64"], strides = ["64"], swizzle = 128 : i32}], tilegpu.producer_warps = 4 : i32, tilegpu.entry_registers = 168 : i32, tilegpu.num_warps = 8 : i32, tilegpu.threads_per_warp = 32 : i32} {
 // CHECK-LABEL: func.func @results
 // CHECK: scf.for
 // CHECK: %[[S:.+]] = "tilegpu.warp_group_dot"({{.*}}pending = 1
@@ -57,6 +57,19 @@ func.func @operands(%x: !a, %y: !b, %n: i32, %c: !bars, %h: !acc) -> !acc {
   %zero = arith.constant dense<0.0> : !acc
   %ring = "tilegpu.local_alloc"() {copies = 2 : i32} : () -> !a
   %own = "tilegpu.local_alloc"() : () -> !a
+  "tilegpu.ring_init"(%c) {ring = 0 : i32, slots = 2 : i32} : (!bars) -> ()
+  %producer = "tilegpu.is_producer"() {leader = false} : () -> i1
+  %all = scf.if %producer -> (!acc) {
+    %first = "tilegpu.is_producer"() {leader = true} : () -> i1
+    scf.if %first {
+      scf.for %i = %c0 to %n step %c1 : i32 {
+        %e = "tilegpu.ring_empty"(%c) {bytes = 8192 : i32, ring = 0 : i32, slots = 2 : i32} : (!bars) -> i32
+        %to = "tilegpu.local_index"(%ring, %e) : (!a, i32) -> !a
+        "tilegpu.map_copy"(%to, %c, %e, %i, %i) {map = 0 : i32, ring = 0 : i32, slots = 2 : i32} : (!a, !bars, i32, i32, i32) -> ()
+      }
+    }
+    scf.yield %zero : !acc
+  } else {
   %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%d = %zero, %e = %zero, %f = %zero) -> (!acc, !acc, !acc) : i32 {
     %slot = "tilegpu.ring_full"(%c) {ring = 0 : i32, slots = 2 : i32} : (!bars) -> i32
     %k = "tilegpu.local_index"(%ring, %slot) : (!a, i32) -> !a
@@ -68,7 +81,11 @@ func.func @operands(%x: !a, %y: !b, %n: i32, %c: !bars, %h: !acc) -> !acc {
     "tilegpu.local_store"(%t, %own) : (!half, !a) -> ()
     scf.yield %s, %u, %v : !acc, !acc, !acc
   }
-  return %r#0 : !acc
+  scf.yield %r#0 : !acc
+  }
+  "tilegpu.ring_end"(%c) {ring = 0 : i32, slots = 2 : i32} : (!bars) -> ()
+  "tilegpu.ring_end"(%ring) {ring = 0 : i32, slots = 2 : i32} : (!a) -> ()
+  return %all : !acc
 }
 
 // CHECK-LABEL: func.func @four
