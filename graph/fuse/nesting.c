@@ -236,20 +236,10 @@ static bool is_in_order(const struct join *j) {
   return true;
 }
 
-static bool has_scatter(const struct group *g) {
-  for (size_t i = 0; i < g->members.len; i++)
-    if (g->members.at[i]->stage->kind == STAGE_SCATTER)
-      return true;
-  return false;
-}
-
-// What is computed again would be computed too early beside the forward graph; where a scatter
-// finds its indices by it (the maximum of a pool), it is read from memory.
+// What is computed again would be computed too early beside the forward graph.
 static bool parts_fit(const struct fuser *f, const struct group *a, const struct group *b) {
   const unsigned forward = 1u << PART_FORWARD;
   unsigned apart = 1u << PART_AGAIN | (f->l->parts_stay_apart ? 1u << PART_BACKWARD : 0);
-  if ((a->parts | b->parts) >> PART_AGAIN && (has_scatter(a) || has_scatter(b)))
-    return false;
   return !((a->parts | b->parts) & forward) || !((a->parts | b->parts) & apart);
 }
 

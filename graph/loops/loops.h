@@ -212,6 +212,9 @@ const struct expr *index_substitute(struct scalars *s, const struct expr *e, siz
 const struct scalar *scalar_replace(struct scalars *s, const struct scalar *v, size_t count,
                                     const struct scalar *const *from,
                                     const struct scalar *const *to);
+// The same in the values that an index is loaded from.
+const struct expr *index_replace(struct scalars *s, const struct expr *e, size_t count,
+                                 const struct scalar *const *from, const struct scalar *const *to);
 bool scalar_has_axis(const struct scalar *v, const struct expr *axis);
 // Calls f once for each distinct SCALAR_LOAD in v, also in loaded indices.
 void scalar_loads(const struct scalar *v, void (*f)(void *user, const struct scalar *load),

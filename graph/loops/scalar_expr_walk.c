@@ -167,6 +167,12 @@ const struct scalar *scalar_replace(struct scalars *s, const struct scalar *v, s
   return count ? change(&c, v) : v;
 }
 
+const struct expr *index_replace(struct scalars *s, const struct expr *e, size_t count,
+                                 const struct scalar *const *from, const struct scalar *const *to) {
+  struct change c = {.s = s, .parts = count, .part = from, .with = to, .walk = scalar_expr_walk(s)};
+  return count ? change_index(&c, e) : e;
+}
+
 // ---- queries ----
 
 struct visit {

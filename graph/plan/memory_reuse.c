@@ -3,6 +3,8 @@
 #include "base/map.h"
 #include "graph/plan/memory_plan.h"
 
+#include <assert.h>
+
 struct search {
   struct arena *a;
   const struct buffer *counters;
@@ -39,6 +41,20 @@ static void touch(struct search *f, struct buffer *of, size_t at) {
     l->last = f->end;
 }
 
+// What is read was written: by an earlier launch, or beside it by this one.
+static void touch_arguments(struct search *f, const struct launch *l, size_t at) {
+  for (int reads = 0; reads < 2; reads++)
+    for (size_t j = 0; j < l->args.len; j++) {
+      const struct launch_arg *a = &l->args.at[j];
+      if (a->kind != LAUNCH_BUFFER || a->is_written == (reads == 1))
+        continue;
+      const struct buffer *home = a->buffer->home;
+      assert(!reads || home->role != BUFFER_TEMP || ptrmap_get(&f->by_buffer, home));
+      (void)home;
+      touch(f, a->buffer, at);
+    }
+}
+
 static const struct launch *launch_at(const struct program *p, const uint32_t *order, size_t i) {
   return &p->launches.at[order ? order[i] : i];
 }
@@ -62,9 +78,7 @@ struct lives memory_lives(const struct program *p, struct arena *a, const uint32
   for (size_t i = 0; i < p->launches.len; i++) {
     const struct launch *l = launch_at(p, order, i);
     touch(&f, l->clears, i);
-    for (size_t j = 0; j < l->args.len; j++)
-      if (l->args.at[j].kind == LAUNCH_BUFFER)
-        touch(&f, l->args.at[j].buffer, i);
+    touch_arguments(&f, l, i);
   }
   for (size_t i = 0; reuses && i < p->launches.len; i++) {
     const struct launch *l = launch_at(p, order, i);

@@ -30,6 +30,11 @@ static const struct scalar *written_in(struct replacing *r, const struct scalar 
   return v ? scalar_replace(r->s, v, r->from.len, r->from.at, r->to.at) : NULL;
 }
 
+// Where the stage writes. A scatter may find its indices by what the region computes.
+static const struct expr *offset_in(struct replacing *r, const struct stage *s) {
+  return index_replace(r->s, s->offset, r->from.len, r->from.at, r->to.at);
+}
+
 static bool goes_to_memory(const struct region *r, const struct buffer *b) {
   for (size_t i = 0; i < r->writes.len; i++)
     if (r->writes.at[i] == b)
@@ -62,7 +67,7 @@ struct region_parts region_parts_of(struct program *p, const struct region *regi
       body = result;
     }
     if (goes_to_memory(region, s->out) || s->out->role != BUFFER_TEMP)
-      vec_push(p->arena, &ret.writes, (struct write_part){s, s->out, s->offset, body});
+      vec_push(p->arena, &ret.writes, (struct write_part){s, s->out, offset_in(&r, s), body});
     if (s->kind == STAGE_MAP || s->kind == STAGE_REDUCE || s->kind == STAGE_SCAN)
       if (s->out->role != BUFFER_INPUT)
         make_known(&r, s, body);

@@ -278,6 +278,20 @@ GRAPH
 for budget in 1000000 6000 2000 500; do
   check "--memory-budget $budget of a pool" 0 'checked .*largest difference' --graph pooled.py --grad --grad-seeds --memory-budget $budget --run --check --target cpu
 done
+# Both directions of a pool in one graph: the scatter of the second finds its indices by the maxima of the first, which are nowhere stored.
+cat > scattered.py << 'GRAPH'
+def forward(self, x: "f32[3, 4, 14, 14]", w: "f32[4, 4, 3, 3]", g: "f32[3, 4, 7, 7]"):
+    c = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    r = torch.ops.aten.relu.default(c)
+    p = torch.ops.aten.max_pool2d_with_indices.default(r, [3, 3], [2, 2], [1, 1])
+    v = p[0]
+    i = p[1]
+    d = torch.ops.aten.max_pool2d_with_indices_backward.default(g, r, [3, 3], [2, 2], [1, 1], [1, 1], False, i)
+    return (v, d)
+GRAPH
+for way in "--target cpu" "--target sm_90a --simulate"; do
+  check "both directions of a pool, $way" 0 'checked .*largest difference' --graph scattered.py --run --check $way
+done
 check "--memory-budget without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --memory-budget 64
 check "--wrt without --grad" 2 'no gradients are asked for \[E0703\]' --graph trained.py --wrt w
 check "--explain-partition" 0 '^saved: 4 values, 140 bytes; 705 bytes if nothing were computed again
