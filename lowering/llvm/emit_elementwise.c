@@ -3,6 +3,7 @@
 // register. The layouts of operands and result are equal, so that registers correspond.
 #include "lowering/analysis/axis_info.h"
 #include "lowering/llvm/emit.h"
+#include "lowering/llvm/opcodes.h"
 
 typedef LLVMValueRef (*scalar_fn)(struct emitter *e, MlirOperation op, const LLVMValueRef *x);
 
@@ -124,26 +125,11 @@ static LLVMValueRef negf(struct emitter *e, MlirOperation op, const LLVMValueRef
   return LLVMBuildFNeg(e->b, x[0], "");
 }
 
-// MLIR puts `uno` behind the other unordered predicates, LLVM before them.
 static LLVMValueRef cmpf(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
-  static const LLVMRealPredicate predicates[] = {LLVMRealPredicateFalse,
-                                                 LLVMRealOEQ,
-                                                 LLVMRealOGT,
-                                                 LLVMRealOGE,
-                                                 LLVMRealOLT,
-                                                 LLVMRealOLE,
-                                                 LLVMRealONE,
-                                                 LLVMRealORD,
-                                                 LLVMRealUEQ,
-                                                 LLVMRealUGT,
-                                                 LLVMRealUGE,
-                                                 LLVMRealULT,
-                                                 LLVMRealULE,
-                                                 LLVMRealUNE,
-                                                 LLVMRealUNO,
-                                                 LLVMRealPredicateTrue};
-  size_t p = (size_t)op_attr_int(op, "predicate", 0);
-  return p < COUNT_OF(predicates) ? LLVMBuildFCmp(e->b, predicates[p], x[0], x[1], "") : NULL;
+  LLVMRealPredicate p;
+  return llvm_float_predicate(op_attr_int(op, "predicate", 0), &p)
+             ? LLVMBuildFCmp(e->b, p, x[0], x[1], "")
+             : NULL;
 }
 
 static LLVMValueRef clampf(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {

@@ -4,6 +4,7 @@
 // saturates, f8e5 overflows to infinity), or by the target's instructions, which take two at a
 // time.
 #include "lowering/llvm/emit.h"
+#include "lowering/llvm/opcodes.h"
 
 static bool is_fp8(enum dtype t) { return t == DTYPE_F8E5 || t == DTYPE_F8E4NV; }
 
@@ -31,34 +32,6 @@ static LLVMValueRef decode(struct emitter *e, LLVMValueRef x, enum dtype from) {
 }
 
 // ---- encoding ----
-
-struct fp8_format {
-  unsigned digits, bias;
-  uint32_t largest, overflow; // largest finite encoding; that of overflow
-};
-
-// Rounds to nearest even: adding half of the last bit (less one if it is even) carries into the
-// exponent where it must.
-static LLVMValueRef encode_normal(struct emitter *e, const struct fp8_format *f, LLVMValueRef u) {
-  unsigned shift = 23 - f->digits;
-  uint32_t rebias = (f->bias - 127u) << 23;
-  LLVMValueRef odd = LLVMBuildLShr(e->b, u, const_i32(e, shift), "");
-  odd = LLVMBuildAnd(e->b, odd, const_i32(e, 1), "");
-  LLVMValueRef sum = LLVMBuildAdd(e->b, u, const_i32(e, rebias + (1u << (shift - 1)) - 1), "");
-  sum = LLVMBuildAdd(e->b, sum, odd, "");
-  return LLVMBuildLShr(e->b, sum, const_i32(e, shift), "");
-}
-
-// Adding a power of two whose last bit is the smallest subnormal leaves the multiple of it in the
-// low bits, rounded by the addition.
-static LLVMValueRef encode_subnormal(struct emitter *e, const struct fp8_format *f,
-                                     LLVMValueRef u) {
-  uint32_t magic = (127 + 23 + 1 - f->bias - f->digits) << 23;
-  LLVMValueRef x = LLVMBuildBitCast(e->b, u, e->f32, "");
-  LLVMValueRef big = LLVMConstBitCast(const_i32(e, magic), e->f32);
-  LLVMValueRef sum = LLVMBuildBitCast(e->b, LLVMBuildFAdd(e->b, x, big, ""), e->i32, "");
-  return LLVMBuildSub(e->b, sum, const_i32(e, magic), "");
-}
 
 // Values from halfway between the largest number and infinity on become infinite; instructions
 // saturate there.
@@ -102,8 +75,6 @@ static LLVMValueRef encode_upper_half_of_f16(struct emitter *e, LLVMValueRef x) 
 }
 
 static LLVMValueRef encode(struct emitter *e, LLVMValueRef x, enum dtype to) {
-  static const struct fp8_format e5m2 = {2, 15, 0x7b, 0x7c}, e4m3 = {3, 7, 0x7e, 0x7e};
-  const struct fp8_format *f = to == DTYPE_F8E5 ? &e5m2 : &e4m3;
   LLVMValueRef both_of[2], alone[] = {x, LLVMConstNull(LLVMTypeOf(x))};
   if (encode_pair(e, alone, to, both_of))
     return both_of[0];
@@ -112,18 +83,7 @@ static LLVMValueRef encode(struct emitter *e, LLVMValueRef x, enum dtype to) {
       return encode_upper_half_of_f16(e, x);
     x = LLVMBuildFPExt(e->b, x, e->f32, "");
   }
-  LLVMValueRef bits = LLVMBuildBitCast(e->b, x, e->i32, "");
-  LLVMValueRef u = LLVMBuildAnd(e->b, bits, const_i32(e, 0x7fffffff), "");
-  LLVMValueRef smallest_normal = const_i32(e, (128 - f->bias) << 23);
-  LLVMValueRef r = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntULT, u, smallest_normal, ""),
-                                   encode_subnormal(e, f, u), encode_normal(e, f, u), "");
-  LLVMValueRef over = LLVMBuildICmp(e->b, LLVMIntUGT, r, const_i32(e, f->largest), "");
-  r = LLVMBuildSelect(e->b, over, const_i32(e, f->overflow), r, "");
-  LLVMValueRef is_nan = LLVMBuildICmp(e->b, LLVMIntUGT, u, const_i32(e, 0x7f800000), "");
-  r = LLVMBuildSelect(e->b, is_nan, const_i32(e, 0x7f), r, "");
-  LLVMValueRef sign = LLVMBuildLShr(e->b, bits, const_i32(e, 24), "");
-  sign = LLVMBuildAnd(e->b, sign, const_i32(e, 0x80), "");
-  return LLVMBuildTrunc(e->b, LLVMBuildOr(e->b, r, sign, ""), e->i8, "");
+  return llvm_fp8_of_f32(e->b, x, to);
 }
 
 // ---- rounding toward zero ----

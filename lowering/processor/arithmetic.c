@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of scalars and vectors. bf16 is computed in f32 and rounded.
+#include "lowering/llvm/opcodes.h"
 #include "lowering/processor/strips.h"
 
 // ---- integers ----
@@ -64,24 +65,10 @@ static LLVMValueRef fusable(MlirOperation op, LLVMValueRef v) {
 
 static LLVMValueRef compare_floats(struct strip_emitter *e, MlirOperation op, LLVMValueRef x,
                                    LLVMValueRef y) {
-  static const LLVMRealPredicate predicates[] = {LLVMRealPredicateFalse,
-                                                 LLVMRealOEQ,
-                                                 LLVMRealOGT,
-                                                 LLVMRealOGE,
-                                                 LLVMRealOLT,
-                                                 LLVMRealOLE,
-                                                 LLVMRealONE,
-                                                 LLVMRealORD,
-                                                 LLVMRealUEQ,
-                                                 LLVMRealUGT,
-                                                 LLVMRealUGE,
-                                                 LLVMRealULT,
-                                                 LLVMRealULE,
-                                                 LLVMRealUNE,
-                                                 LLVMRealUNO,
-                                                 LLVMRealPredicateTrue};
-  size_t p = (size_t)op_attr_int(op, "predicate", 0);
-  return p < COUNT_OF(predicates) ? LLVMBuildFCmp(e->b, predicates[p], x, y, "") : NULL;
+  LLVMRealPredicate p;
+  return llvm_float_predicate(op_attr_int(op, "predicate", 0), &p)
+             ? LLVMBuildFCmp(e->b, p, x, y, "")
+             : NULL;
 }
 
 static LLVMValueRef clamp(struct strip_emitter *e, MlirOperation op, const LLVMValueRef *x) {

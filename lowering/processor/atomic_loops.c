@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations and histograms: one element after the other.
+#include "lowering/llvm/opcodes.h"
 #include "lowering/processor/strips.h"
 
 // ---- atomics ----
-
-static bool opcode_of(struct str kind, LLVMAtomicRMWBinOp *ret) {
-  static const struct {
-    const char *kind;
-    LLVMAtomicRMWBinOp op;
-  } ops[] = {{"add", LLVMAtomicRMWBinOpAdd},   {"fadd", LLVMAtomicRMWBinOpFAdd},
-             {"and", LLVMAtomicRMWBinOpAnd},   {"or", LLVMAtomicRMWBinOpOr},
-             {"xor", LLVMAtomicRMWBinOpXor},   {"max", LLVMAtomicRMWBinOpMax},
-             {"min", LLVMAtomicRMWBinOpMin},   {"umax", LLVMAtomicRMWBinOpUMax},
-             {"umin", LLVMAtomicRMWBinOpUMin}, {"fmax", LLVMAtomicRMWBinOpFMax},
-             {"fmin", LLVMAtomicRMWBinOpFMin}, {"xchg", LLVMAtomicRMWBinOpXchg}};
-  for (size_t i = 0; i < COUNT_OF(ops); i++)
-    if (str_is(kind, ops[i].kind)) {
-      *ret = ops[i].op;
-      return true;
-    }
-  return false;
-}
 
 // Floats of 16 bits have no instruction: computed in f32, until nobody else changed the bits.
 static LLVMValueRef exchange_narrow(struct strip_emitter *e, MlirOperation op, LLVMValueRef at,
@@ -73,7 +56,7 @@ static LLVMValueRef exchange(struct strip_emitter *e, MlirOperation op, LLVMValu
   if (is_float_kind(op) && storage_bytes(e, element) == 2)
     return exchange_narrow(e, op, at, value);
   LLVMAtomicRMWBinOp kind = LLVMAtomicRMWBinOpXchg;
-  opcode_of(op_attr_str(op, "kind"), &kind);
+  llvm_atomic_opcode(op_attr_str(op, "kind"), &kind);
   if (kind != LLVMAtomicRMWBinOpXchg)
     return LLVMBuildAtomicRMW(e->b, kind, at, value, order, false);
   return of_bits(e, LLVMBuildAtomicRMW(e->b, kind, at, bits_of(e, value), order, false), element);

@@ -2,6 +2,7 @@
 // Conversions between floats, of scalars and vectors, through f32: bf16 and 8-bit floats are
 // integers here. All round to nearest even, once; f8e4nv saturates, f8e5 overflows to infinity
 // (base/dtype.c).
+#include "lowering/llvm/opcodes.h"
 #include "lowering/processor/strips.h"
 
 static LLVMValueRef word(LLVMValueRef like_this, uint64_t value) {
@@ -54,49 +55,6 @@ static LLVMValueRef widen_fp8(struct strip_emitter *e, LLVMValueRef v, enum dtyp
   return of_bits(e, LLVMBuildOr(e->b, bits, sign, ""), e->f32);
 }
 
-struct fp8_format {
-  unsigned digits, bias;
-  uint32_t largest, overflow; // largest finite encoding; that of overflow
-};
-
-static LLVMValueRef encode_normal(struct strip_emitter *e, const struct fp8_format *f,
-                                  LLVMValueRef u) {
-  unsigned shift = 23 - f->digits;
-  uint32_t rebias = (f->bias - 127u) << 23;
-  LLVMValueRef odd = LLVMBuildLShr(e->b, u, word(u, shift), "");
-  odd = LLVMBuildAnd(e->b, odd, word(u, 1), "");
-  LLVMValueRef sum = LLVMBuildAdd(e->b, u, word(u, rebias + (1u << (shift - 1)) - 1), "");
-  sum = LLVMBuildAdd(e->b, sum, odd, "");
-  return LLVMBuildLShr(e->b, sum, word(u, shift), "");
-}
-
-// Adding a power of two whose last bit is the smallest subnormal leaves the multiple of it in the
-// low bits, rounded by the addition.
-static LLVMValueRef encode_subnormal(struct strip_emitter *e, const struct fp8_format *f,
-                                     LLVMValueRef u) {
-  uint32_t magic = (127 + 23 + 1 - f->bias - f->digits) << 23;
-  LLVMValueRef big = of_bits(e, word(u, magic), e->f32);
-  LLVMValueRef sum = bits_of(e, LLVMBuildFAdd(e->b, of_bits(e, u, e->f32), big, ""));
-  return LLVMBuildSub(e->b, sum, word(u, magic), "");
-}
-
-static LLVMValueRef round_to_fp8(struct strip_emitter *e, LLVMValueRef v, enum dtype to) {
-  static const struct fp8_format e5m2 = {2, 15, 0x7b, 0x7c}, e4m3 = {3, 7, 0x7e, 0x7e};
-  const struct fp8_format *f = to == DTYPE_F8E5 ? &e5m2 : &e4m3;
-  LLVMValueRef bits = bits_of(e, v);
-  LLVMValueRef u = LLVMBuildAnd(e->b, bits, word(bits, 0x7fffffff), "");
-  LLVMValueRef is_small = LLVMBuildICmp(e->b, LLVMIntULT, u, word(u, (128 - f->bias) << 23), "");
-  LLVMValueRef r =
-      LLVMBuildSelect(e->b, is_small, encode_subnormal(e, f, u), encode_normal(e, f, u), "");
-  LLVMValueRef over = LLVMBuildICmp(e->b, LLVMIntUGT, r, word(r, f->largest), "");
-  r = LLVMBuildSelect(e->b, over, word(r, f->overflow), r, "");
-  LLVMValueRef is_nan = LLVMBuildICmp(e->b, LLVMIntUGT, u, word(u, 0x7f800000), "");
-  r = LLVMBuildSelect(e->b, is_nan, word(r, 0x7f), r, "");
-  LLVMValueRef sign = LLVMBuildLShr(e->b, bits, word(bits, 24), "");
-  sign = LLVMBuildAnd(e->b, sign, word(bits, 0x80), "");
-  return LLVMBuildTrunc(e->b, LLVMBuildOr(e->b, r, sign, ""), like(v, e->i8), "");
-}
-
 // ---- f32 and the others ----
 
 LLVMValueRef float_to_f32(struct strip_emitter *e, LLVMValueRef v, enum dtype from) {
@@ -114,7 +72,7 @@ LLVMValueRef float_from_f32(struct strip_emitter *e, LLVMValueRef v, enum dtype 
   case DTYPE_BF16: return round_to_bf16(e, v, false);
   case DTYPE_F16: return LLVMBuildFPTrunc(e->b, v, like(v, e->f16), "");
   case DTYPE_F8E5:
-  case DTYPE_F8E4NV: return round_to_fp8(e, v, to);
+  case DTYPE_F8E4NV: return llvm_fp8_of_f32(e->b, v, to);
   default: return v;
   }
 }

@@ -3,6 +3,7 @@
 // predicate and, in kernels compiled with checks, for the check of their addresses.
 #include "base/cpu_abi.h"
 #include "lowering/analysis/provenance.h"
+#include "lowering/llvm/opcodes.h"
 #include "lowering/targets/cpu.h"
 
 // Buffers on the CPU need not have the alignment that the kernel assumes: vector accesses are
@@ -81,30 +82,12 @@ void cpu_store_words(struct emitter *e, const struct access *a, const LLVMValueR
 
 // ---- atomic operations ----
 
-static bool atomic_opcode(struct str kind, LLVMAtomicRMWBinOp *ret) {
-  static const struct {
-    const char *kind;
-    LLVMAtomicRMWBinOp op;
-  } ops[] = {{"add", LLVMAtomicRMWBinOpAdd},   {"fadd", LLVMAtomicRMWBinOpFAdd},
-             {"and", LLVMAtomicRMWBinOpAnd},   {"or", LLVMAtomicRMWBinOpOr},
-             {"xor", LLVMAtomicRMWBinOpXor},   {"max", LLVMAtomicRMWBinOpMax},
-             {"min", LLVMAtomicRMWBinOpMin},   {"umax", LLVMAtomicRMWBinOpUMax},
-             {"umin", LLVMAtomicRMWBinOpUMin}, {"fmax", LLVMAtomicRMWBinOpFMax},
-             {"fmin", LLVMAtomicRMWBinOpFMin}, {"xchg", LLVMAtomicRMWBinOpXchg}};
-  for (size_t i = 0; i < COUNT_OF(ops); i++)
-    if (str_is(kind, ops[i].kind)) {
-      *ret = ops[i].op;
-      return true;
-    }
-  return false;
-}
-
 unsigned cpu_atomic_width(struct emitter *e, const struct atomic *a) {
   (void)e;
   LLVMAtomicRMWBinOp op;
   enum dtype t = a->dtype;
   bool is_float = t != DTYPE_NONE && dtype_is_float(t), of_floats = a->kind.ptr[0] == 'f';
-  return atomic_opcode(a->kind, &op) && (str_is(a->kind, "xchg") || is_float == of_floats) &&
+  return llvm_atomic_opcode(a->kind, &op) && (str_is(a->kind, "xchg") || is_float == of_floats) &&
                  (t == DTYPE_NONE || dtype_bits(t) >= (of_floats ? 16 : 32))
              ? 1
              : 0;
@@ -148,7 +131,7 @@ static LLVMValueRef rmw_half(struct emitter *e, LLVMAtomicRMWBinOp op, LLVMValue
 void cpu_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRef *values,
                     LLVMValueRef *ret) {
   LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpXchg;
-  atomic_opcode(a->kind, &op);
+  llvm_atomic_opcode(a->kind, &op);
   bool takes_bits = op == LLVMAtomicRMWBinOpXchg;
   LLVMValueRef operand = takes_bits ? to_bits(e, values[0]) : values[0];
   struct guards g = guards_begin(e, &a->access, CPU_ATOMIC);
