@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What both emitters share: predicates of comparisons, atomic opcodes, the encoding of 8-bit floats.
 #include "lowering/llvm/opcodes.h"
 
 #include "base/attrs.h"
