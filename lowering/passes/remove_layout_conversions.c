@@ -192,13 +192,15 @@ enum pass_result pass_remove_layout_conversions(struct pass_context *p) {
   int64_t cost = bill_of(p, module);
   bool changed = false, better = cost > 0;
   for (int round = 0; better && round < MAX_ROUNDS; round++) {
-    MlirOperation solved = mlirOperationClone(module);
+    p->c->unfinished = mlirModuleFromOperation(mlirOperationClone(module));
+    MlirOperation solved = mlirModuleGetOperation(p->c->unfinished);
     solve(p, solved);
     int64_t found = bill_of(p, solved);
     better = found < cost;
     if (better)
       adopt(p, module, solved);
-    op_erase(solved);
+    mlirModuleDestroy(p->c->unfinished);
+    p->c->unfinished = (MlirModule){NULL};
     cost = found;
     changed |= better;
   }

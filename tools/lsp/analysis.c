@@ -70,11 +70,23 @@ static bool is_certain(enum diag_code code) {
          code == E0228 || code == E0111;
 }
 
+struct emission {
+  struct ir_context *c;
+  const struct lang_unit *unit;
+  const struct lang_options *options;
+};
+
+static void emit(void *user) {
+  const struct emission *e = user;
+  MlirModule module = lang_emit(e->c, e->unit, e->options);
+  if (!mlirModuleIsNull(module))
+    mlirModuleDestroy(module);
+}
+
 static void emit_kernel(struct run *r, const char *name, struct assumptions *assumed,
                         struct diag_engine *diag) {
   struct analysis *of = r->made;
   struct diag_engine *own = diag_engine_create(of->arena); // its texts are shown later
-  struct ir_context *c = ir_context_create(of->arena, own);
   struct lang_imports imports = lang_unit_imports(of->arena, of->unit);
   struct lang_observer observer = {note_fact, of};
   struct lang_options o = {.kernel = name,
@@ -84,11 +96,13 @@ static void emit_kernel(struct run *r, const char *name, struct assumptions *ass
                            .num_warps = assumed->num_warps ? assumed->num_warps : 4,
                            .imports = &imports,
                            .observer = &observer};
-  MlirModule module = c ? lang_emit(c, of->unit, &o) : (MlirModule){NULL};
-  if (!mlirModuleIsNull(module))
-    mlirModuleDestroy(module);
-  if (c)
+  struct ir_context *c = ir_context_create(of->arena, own);
+  if (c) {
+    bool has_memory = arena_guard(of->arena, emit, &(struct emission){c, of->unit, &o});
     ir_context_destroy(c);
+    if (!has_memory)
+      arena_raise(of->arena);
+  }
   if (assumed->text)
     diag_keep(own, is_certain);
   diag_add_all(diag, own);
