@@ -26,10 +26,12 @@ static int64_t bytes_of_boxes(struct protocol *p, MlirOperation op) {
     if ((is_rows && rows % ctas) || map.box[i] != (is_rows ? rows / ctas : 1))
       return -1;
   }
-  bool is_swizzled = e && e->kind == ENC_NVMMA_SHARED && map.swizzle == e->nvmma.swizzle &&
-                     !e->nvmma.transposed && map.box[map.rank - 1] * bits / 8 == map.swizzle;
-  bool is_whole = tensor_dim(tile, 1) % map.box[map.rank - 1] == 0;
-  return is_swizzled && is_whole ? tensor_numel(tile) * bits / 8 : -1;
+  if (!e || e->kind != ENC_NVMMA_SHARED || e->nvmma.transposed || map.swizzle != e->nvmma.swizzle)
+    return -1;
+  int64_t columns = tensor_dim(tile, 1), inner = map.box[map.rank - 1];
+  bool is_whole = map.swizzle ? inner * bits / 8 == map.swizzle && columns % inner == 0
+                              : tensor_dim(tile, 0) == 1 && columns == inner; // one row, one box
+  return is_whole ? tensor_numel(tile) * bits / 8 : -1;
 }
 
 static int64_t check_copy(struct protocol *p, MlirOperation copy, MlirOperation wait) {

@@ -11,24 +11,33 @@
 #define MAP(rows, swizzle)                                                                         \
   "{base = 0 : i32, box = array<i32: " rows ", 64>, dtype = \"f16\", offset = \"0\", "             \
   "pads_nan = false, sizes = [\"p0\", \"p1\"], strides = [\"p1\"], swizzle = " swizzle " : i32}"
+#define ROW(columns, swizzle)                                                                      \
+  "{base = 2 : i32, box = array<i32: 1, " columns                                                  \
+  ">, dtype = \"f32\", offset = \"0\", pads_nan = "                                                \
+  "false, sizes = [\"p0\", \"p1\"], strides = [\"p1\"], swizzle = " swizzle " : i32}"
 #define RING "ring = 0 : i32, slots = 2 : i32} : (!bars"
 
 static const char head[] =
     "#mma = #tilegpu.mma<{instr_shape = [16, 64, 16], version = 3 : i64, warps_per_cta = [8, 1]}>\n"
     "#n = #tilegpu.nvmma_shared<{element_bits = 16 : i64, swizzle = 128 : i64, transposed = "
     "false}>\n"
+    "#flat = #tilegpu.nvmma_shared<{element_bits = 32 : i64, swizzle = 0 : i64, transposed = "
+    "false}>\n"
     "!acc = tensor<128x64xf32, #mma>\n"
     "!out = tensor<128x64xf16, #mma>\n"
     "!a = !tilegpu.memdesc<tensor<128x64xf16, #n>>\n"
     "!b = !tilegpu.memdesc<tensor<64x64xf16, #n>>\n"
+    "!row = !tilegpu.memdesc<tensor<1x64xf32, #flat>>\n"
     "!bars = !tilegpu.memdesc<tensor<4xi64, #tilegpu.shared<{max_phase = 1 : i64, order = [0], "
     "per_phase = 1 : i64, vec = 1 : i64}>>>\n"
     "module attributes {tile.maps = [" MAP("128", "128") ", " MAP("64", "128") ", " MAP(
         "64",
         "64") ", {box = array<i32: 128, 64>, dtype = \"f16\", made = 1 : i32, pads_nan = false, "
-              "swizzle = 128 : i32}], tilegpu.entry_registers = 168 : i32, tilegpu.num_warps = 8 : "
-              "i32, "
-              "tilegpu.producer_warps = 4 : i32, tilegpu.threads_per_warp = 32 : i32} {\n";
+              "swizzle = 128 : i32}, " ROW("64", "0") ", " ROW("32", "0") ", " ROW(
+                  "64", "128") "], tilegpu.entry_registers = 168 : i32, tilegpu.num_warps = 8 : "
+                               "i32, "
+                               "tilegpu.producer_warps = 4 : i32, tilegpu.threads_per_warp = 32 : "
+                               "i32} {\n";
 
 static const char kernel[] =
     "func.func @k(%n: i32, %m: i32) attributes {tile.kernel} {\n"
@@ -37,6 +46,7 @@ static const char kernel[] =
     "%zero = arith.constant dense<0.0> : !acc\n"
     "%a = \"tilegpu.local_alloc\"() {copies = 2 : i32} : () -> !a\n"
     "%b = \"tilegpu.local_alloc\"() {copies = 2 : i32} : () -> !b\n"
+    "%row = \"tilegpu.local_alloc\"() {copies = 2 : i32} : () -> !row\n"
     "%o = \"tilegpu.local_alloc\"() : () -> !a\n"
     "%bars = \"tilegpu.local_alloc\"() : () -> !bars\n"
     "\"tilegpu.ring_init\"(%bars) {" RING ") -> ()\n"
@@ -46,13 +56,16 @@ static const char kernel[] =
     "%leader = \"tilegpu.is_producer\"() {leader = true} : () -> i1\n"
     "scf.if %leader {\n"
     "scf.for %i = %c0 to %n step %c1 : i32 {\n"
-    "%s = \"tilegpu.ring_empty\"(%bars) {bytes = 24576 : i32, " RING ") -> i32\n"
+    "%s = \"tilegpu.ring_empty\"(%bars) {bytes = 24832 : i32, " RING ") -> i32\n"
     "%x = \"tilegpu.local_index\"(%a, %s) : (!a, i32) -> !a\n"
     "\"tilegpu.map_copy\"(%x, %bars, %s, %c0, %i) {map = 0 : i32, ring = 0 : i32, slots = 2 : i32} "
     ": (!a, !bars, i32, i32, i32) -> ()\n"
     "%y = \"tilegpu.local_index\"(%b, %s) : (!b, i32) -> !b\n"
     "\"tilegpu.map_copy\"(%y, %bars, %s, %i, %c0) {map = 1 : i32, ring = 0 : i32, slots = 2 : i32} "
     ": (!b, !bars, i32, i32, i32) -> ()\n"
+    "%z = \"tilegpu.local_index\"(%row, %s) : (!row, i32) -> !row\n"
+    "\"tilegpu.map_copy\"(%z, %bars, %s, %c0, %i) {map = 4 : i32, ring = 0 : i32, slots = 2 : i32} "
+    ": (!row, !bars, i32, i32, i32) -> ()\n"
     "}\n"
     "}\n"
     "} else {\n"
@@ -79,6 +92,7 @@ static const char kernel[] =
     "\"tilegpu.ring_end\"(%o) : (!a) -> ()\n"
     "\"tilegpu.ring_end\"(%a) : (!a) -> ()\n"
     "\"tilegpu.ring_end\"(%b) : (!b) -> ()\n"
+    "\"tilegpu.ring_end\"(%row) : (!row) -> ()\n"
     "\"tilegpu.ring_end\"(%bars) : (!bars) -> ()\n"
     "}\n"
     "return\n"
@@ -114,13 +128,13 @@ static const struct fault faults[] = {
      {{"leader = true", 1, NULL, "%leader = arith.cmpi slt, %c0, %n : i32"}},
      "is executed by other threads than the first of the producer"},
     {"fewer bytes than the copies have",
-     {{"ring_empty", 1, "24576", "16384"}},
-     "expects 16384 bytes, and the copies to the slot have 24576"},
+     {{"ring_empty", 1, "24832", "16384"}},
+     "expects 16384 bytes, and the copies to the slot have 24832"},
     {"a copy left out",
      {{"map_copy", 2, NULL, ""}},
-     "expects 24576 bytes, and the copies to the slot have 16384"},
+     "expects 24832 bytes, and the copies to the slot have 16640"},
     {"a copy twice",
-     {{"map_copy", 2, NULL, "$\n$"}, {"ring_empty", 1, "24576", "32768"}},
+     {{"map_copy", 2, NULL, "$\n$"}, {"ring_empty", 1, "24832", "33024"}},
      "fills a buffer of the slot a second time"},
     {"no wait for an empty slot",
      {{"map_copy", 1, "%s", "%c0"}},
@@ -133,6 +147,12 @@ static const struct fault faults[] = {
      "has a map whose boxes or swizzle are not those of the buffer"},
     {"another swizzle",
      {{"map_copy", 2, "map = 1", "map = 2"}},
+     "has a map whose boxes or swizzle are not those of the buffer"},
+    {"a half of a row",
+     {{"map_copy", 3, "map = 4", "map = 5"}},
+     "has a map whose boxes or swizzle are not those of the buffer"},
+    {"a row with a swizzle",
+     {{"map_copy", 3, "map = 4", "map = 6"}},
      "has a map whose boxes or swizzle are not those of the buffer"},
     {"a store with another swizzle",
      {{"map_store", 1, "map = 0", "map = 2"}},
@@ -185,7 +205,7 @@ static const struct fault faults[] = {
      "is executed by other warps than those that compute"},
     {"filled by those who compute",
      {{"keep = 0", 1, NULL,
-       "$\n%e = \"tilegpu.ring_empty\"(%bars) {bytes = 24576 : i32, ring = 0 : i32, slots = 2 : "
+       "$\n%e = \"tilegpu.ring_empty\"(%bars) {bytes = 24832 : i32, ring = 0 : i32, slots = 2 : "
        "i32} : (!bars) -> i32"}},
      "is executed by other threads than the first of the producer"},
     {"a barrier of the producer",
@@ -382,7 +402,7 @@ static const char *with_made_map(struct arena *a) {
        "\"tilegpu.map_make\"(%maps, %w, %l, %l, %l) {map = 3 : i32} : (!bars, !tile.ptr<f16>, i64, "
        "i64, i64) -> ()\n$"},
       {"map_copy", 1, "map = 0", "map = 3"},
-      {"map_copy", 2, NULL,
+      {"map_copy", 3, NULL,
        "$\n}\n\"tilegpu.ring_drain\"(%bars) {" RING ") -> ()\n"
        "\"tilegpu.maps_close\"() : () -> ()\nscf.if %leader {"},
   };
