@@ -88,7 +88,45 @@ START_TEST(shared_memory_is_mapped) {
   const char *text = draw(&r);
   has(text, "a ring of a&lt;b&gt;: 49152 bytes at 0, 3 copies");
   has(text, "a layout conversion: 1024 bytes at 0, 1 copy");
+  ck_assert(!strstr(text, "the ring of")); // no loop copies
   has(text, "shared memory: 49152 of ");
+}
+END_TEST
+
+START_TEST(rings_over_time) {
+  struct perf_report r = report_for("sm_90a");
+  struct shared_use uses[] = {{.bytes = 65536,
+                               .purpose = "a buffer",
+                               .name = "a",
+                               .copies = 4,
+                               .engine = FEED_TMA,
+                               .live = {2, 17}}};
+  struct loop_points loops[] = {{.live = {3, 15}}, {.live = {5, 9}}, {.live = {16, 18}}};
+  struct where lines[] = {{"7:3", ""}, {"8:5<", ""}, {"9:3", ""}};
+  r.p.shared.at = uses;
+  r.p.shared.len = 1;
+  r.p.shared_bytes = 65536;
+  r.p.loops.at = loops;
+  r.loops.at = lines;
+  r.p.loops.len = r.loops.len = 3;
+  r.p.points = 20;
+  r.cost.iterations = 100;
+  r.cost.instructions = 1e5;
+  const char *text = draw(&r);
+  has(text, "the ring of 4 buffers over time: the first 10 iterations");
+  has(text, "an iteration copies 16384 bytes");
+  has(text, "iteration 0 is waited for from 0 to ");
+  has(text, "iteration 9 is computed from ");
+  has(text, ">buffer 3</text>");
+  has(text, "loop, line 7:3</text>");
+  has(text, "<title>loop, line 8:5&lt;</title>");
+  // Copies without bytes, one iteration, more buffers than a picture has room for.
+  uses[0].copies = 1000;
+  r.cost.iterations = 1;
+  has(draw(&r), "the ring of 1000 buffers over time: the first 1 iteration<");
+  r.cost.iterations = 1e15;
+  uses[0].bytes = 0;
+  has(draw(&r), "the first 16 iterations");
 }
 END_TEST
 
@@ -144,6 +182,7 @@ TCase *pictures_tests(void) {
   tcase_add_test(t, limits_are_named);
   tcase_add_test(t, any_numbers);
   tcase_add_test(t, shared_memory_is_mapped);
+  tcase_add_test(t, rings_over_time);
   tcase_add_test(t, kernels_of_graphs);
   tcase_add_test(t, no_kernels);
   return t;
