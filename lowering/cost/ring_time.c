@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Latency and rates come from the machine model, bytes and cycles from the kernel's cost.
 #include "lowering/cost/ring_time.h"
 
 #include <assert.h>

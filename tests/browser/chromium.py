@@ -79,7 +79,7 @@ class Browser:
             self.events.append(event)
 
     def faults(self):
-        """Errors that the console has, fetches from other places, and elements that make the page wider than its window."""
+        """Errors that the console has, fetches from elsewhere, and elements that make the page wider than its window."""
         found = []
         self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
         for e in self.events:
