@@ -82,9 +82,11 @@ static void show_launches(const struct program *q, struct page *p) {
   page_section(p, "kernels", "Kernels");
   page_paragraph(p, "Launches in order. Bytes are the least that a launch moves, operations those "
                     "of products and maps, both for likely sizes.");
-  strbuf_puts(&p->out, "<div class=\"scroll\" tabindex=\"0\"><table><tr><th class=\"number\">launch"
-                       "</th><th>kernel</th><th>kind</th><th class=\"number\">bytes</th><th></th>"
-                       "<th class=\"number\">operations</th></tr>\n");
+  strbuf_puts(
+      &p->out,
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"values\"><tr><th class=\"number\">launch"
+      "</th><th>kernel</th><th>kind</th><th class=\"number\">bytes</th><th></th>"
+      "<th class=\"number\">operations</th></tr>\n");
   for (size_t i = 0; i < q->launches.len; i++)
     show_launch(&q->launches.at[i], i, most, p);
   strbuf_puts(&p->out, "</table></div>\n");

@@ -104,9 +104,10 @@ static void show_layouts(const struct layout_survey *s, struct page *p) {
   page_paragraph(p, "Which thread and register holds which element (`T4:1` is register 1 of thread "
                     "4) of loads, stores, atomics and products; `vector` is the elements of an "
                     "access.");
-  strbuf_puts(&p->out, "<div class=\"scroll\" tabindex=\"0\"><table><tr><th>line</th>"
-                       "<th>operation</th><th>type</th><th class=\"number\">registers</th>"
-                       "<th class=\"number\">vector</th><th>layout</th></tr>\n");
+  strbuf_puts(&p->out,
+              "<div class=\"scroll\" tabindex=\"0\"><table class=\"values\"><tr><th>line</th>"
+              "<th>operation</th><th>type</th><th class=\"number\">registers</th>"
+              "<th class=\"number\">vector</th><th>layout</th></tr>\n");
   for (size_t i = 0; i < s->values.len; i++)
     if (layout_value_is_main(s->values.at[i]))
       show_layout_row(s->values.at[i], p);

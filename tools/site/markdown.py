@@ -31,6 +31,12 @@ def page_of(path):
     return posixpath.join(folder, "index.html" if name == "README.md" else name[:-3] + ".html")
 
 
+def table(m):
+    """A table that scrolls; one of two or three columns may show its cells below each other."""
+    kind = ' class="few"' if len(re.findall(r"<th[ >]", m[0])) <= 3 else ""
+    return f'<div class="scroll" tabindex="0">{m[0].replace("<table>", f"<table{kind}>", 1)}</div>'
+
+
 class Converter:
     """`pages`: documents of the site, by path, to their pages. `files`: other files that are linked, to be copied, filled here."""
 
@@ -96,6 +102,6 @@ class Converter:
             part = re.sub(r'(href|src)="([^"]*)"', replace_link, part)
             parts[i] = part if part.startswith("<a ") else re.sub(r"<code>([^<]*)</code>", lambda m: self.code_link(m, page), part)
         body, sections = self.sections("".join(parts))
-        body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+        body = re.sub(r"<table>.*?</table>", table, body, flags=re.S)
         body = re.sub(r"<p>(<img [^>]*/?>)</p>", r'<figure tabindex="0">\1</figure>', body)
         return re.sub(r"<!-- raw HTML omitted -->\n?", "", body), sections
