@@ -12,6 +12,7 @@
 #include "tools/picture.h"
 #include "tools/report/page.h"
 
+enum { FEW_KERNELS = 12 }; // whose picture is open at first
 enum { LEFT = 76, RIGHT = 16, WIDTH = 960, TOP = 30, HEIGHT = 300, BOTTOM = 30 };
 
 static double number(const struct expr *e) { return e ? (double)expr_likely(e) : 0; }
@@ -193,7 +194,7 @@ static void show_fusion(const struct regions *before, const struct program *q, s
   show_regions(q->regions,
                arena_printf(p->arena, "After: %zu kernels, %s", q->regions->list.len,
                             memory_size(p->arena, region_bytes(q->regions))),
-               true, p);
+               q->regions->list.len <= FEW_KERNELS, p);
   if (before)
     show_regions(before,
                  arena_printf(p->arena, "Before: a kernel for each of %zu loop nests, %s",

@@ -93,6 +93,23 @@ status 1 tilec report unknown.py --target sm_90a
 whole unknown.html
 has unknown.html 'no_such'
 
+# No two values have the same memory at the same time, except that one may end where the next begins, in place.
+status 0 tilec report "$HERE/../../graph/captures/gpt2.none.train.bw2.py" --target sm_90a -o training.html
+whole training.html
+disjoint() {
+  command -v python3 > /dev/null || return 0
+  python3 - <<'END' || exit 1
+import re
+rows = re.findall(r"<title>(\S+): (\d+) bytes at (\d+), launches (\d+) to (\d+)</title>", open("training.html").read())
+blocks = [(name, int(at), int(at) + int(size), int(first), int(last)) for name, size, at, first, last in rows]
+assert len(blocks) > 20, len(blocks)
+for i, a in enumerate(blocks):
+    for b in blocks[:i]:
+        assert a[1] >= b[2] or b[1] >= a[2] or a[3] >= b[4] or b[3] >= a[4], (a, b)
+END
+}
+disjoint
+
 status 2 tilec report folder/rows.tile --json
 has err 'a report is a page for people'
 status 1 tilec report no-such.tile
