@@ -131,14 +131,21 @@ static bool check_files(struct tool *t) {
                       "give one; several kernels of one file are named by `--kernel`");
 }
 
-// A report is a page for people; other verbs print the same as data.
+// A report is a page for people; other verbs print the same as data. It needs all stages.
 static bool check_report(struct tool *t) {
   const struct options *o = &t->o;
-  if (o->mode != MODE_REPORT || !o->json)
+  if (o->mode != MODE_REPORT)
     return true;
-  return option_usage(t, o->mode_at, E0703, "a report is a page for people, not JSON",
-                      "`tilec compile FILE --explain-perf --json` has a kernel's numbers as data, "
-                      "`tilec graph FILE --emit=plan --json` those of a graph");
+  if (o->json)
+    return option_usage(t, o->mode_at, E0703, "a report is a page for people, not JSON",
+                        "`tilec compile FILE --explain-perf --json` has a kernel's numbers as "
+                        "data, `tilec graph FILE --emit=plan --json` those of a graph");
+  if (o->emit_given)
+    return option_usage(t, o->emit_at, E0703, "a report has all stages; `--emit` is not for it",
+                        "`tilec compile FILE --emit=KIND` writes one");
+  return (!o->passes.only && !o->passes.stop_after) ||
+         option_usage(t, o->mode_at, E0703, "a report needs all passes",
+                      "leave out `--passes` and `--stop-after`");
 }
 
 bool options_check(struct tool *t) {

@@ -60,7 +60,7 @@ int mode_report(struct tool *t) {
                    .out = {.arena = t->arena}};
   progress_stage(t, arena_printf(t->arena, "reporting on %s", source->name));
   status = is_graph(t, source) ? report_graph(t, source, &p) : report_kernel(t, source, &p);
-  if (status != EXIT_USAGE) {
+  if (status == EXIT_DONE || status == EXIT_WRONG) { // a wrong input has a page that says so
     int written = write_page(t, &p);
     status = status == EXIT_DONE ? written : status;
   }

@@ -65,8 +65,10 @@ static void show_costs(const struct perf_report *r, struct page *p) {
 // ---- layouts ----
 
 static void show_layout_row(const struct layout_value *v, struct page *p) {
-  strbuf_printf(&p->out, "<tr><td><a href=\"#L%u\">%u:%u</a></td><td><code>%s</code></td><td>",
-                v->begin.line, v->begin.line, v->begin.col, v->op);
+  strbuf_printf(&p->out, "<tr><td><a href=\"#L%u\">%u:%u</a></td><td><code>", v->begin.line,
+                v->begin.line, v->begin.col);
+  xml_text(&p->out, str_from(v->op));
+  strbuf_puts(&p->out, "</code></td><td>");
   xml_text(&p->out, v->type_text);
   strbuf_printf(&p->out, "</td><td class=\"number\">%u</td><td class=\"number\">",
                 register_count(&v->layout));

@@ -90,7 +90,7 @@ def make(root, build, output, words):
         for of, name, options in REPORTS:
             if of == tutorial:
                 page, picture = make_report(root, build, output, of, name, options)
-                out.append(f'<figure tabindex="0"><a href="{page}"><img src="{picture}" loading="lazy" alt="costs of {name}"></a>'
+                out.append(f'<figure tabindex="0"><a href="{page}"><img src="{picture}" alt="costs of {name}"></a>'
                            f'<figcaption>{name}: <a href="{page}">the whole report</a></figcaption></figure>')
         out.append("</section>")
     return "\n".join(out)

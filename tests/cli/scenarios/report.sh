@@ -112,5 +112,10 @@ disjoint
 
 status 2 tilec report folder/rows.tile --json
 has err 'a report is a page for people'
+status 2 tilec report folder/rows.tile --emit=ptx
+has err '`--emit` is not for it'
+status 2 tilec report folder/rows.tile --stop-after=coalesce
+has err 'a report needs all passes'
+status 2 tilec report folder/rows.tile --run
 status 1 tilec report no-such.tile
 status 73 tilec report folder/rows.tile --target sm_90a -o no/such/folder.html
