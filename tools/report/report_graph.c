@@ -62,7 +62,16 @@ static const char *name_of(const struct launch *l) {
   return l->kernel ? l->kernel->name : l->call->node->name;
 }
 
-static void show_launch(const struct launch *l, size_t i, double most, struct page *p) {
+static const char *time_text(struct arena *a, double ms) {
+  struct strbuf text = {.arena = a};
+  strbuf_time(&text, ms);
+  const char *kept = arena_strdup(a, strbuf_cstr(&text));
+  strbuf_finish(&text);
+  return kept;
+}
+
+static void show_launch(const struct launch *l, size_t i, double most, const char *target,
+                        struct page *p) {
   double bytes = number(l->bytes), flops = number(l->flops);
   strbuf_printf(&p->out, "<tr><td class=\"number\">%zu</td><td><code>", i);
   xml_text(&p->out, str_from(name_of(l)));
@@ -71,25 +80,31 @@ static void show_launch(const struct launch *l, size_t i, double most, struct pa
                 memory_size(p->arena, bytes));
   strbuf_printf(&p->out, "<td><span class=\"share\" style=\"width:%.2frem\"></span></td>",
                 most > 0 ? 8 * bytes / most : 0);
-  strbuf_printf(&p->out, "<td class=\"number\">%.3g</td></tr>\n", flops);
+  strbuf_printf(&p->out, "<td class=\"number\">%.3g</td>", flops);
+  double least = launch_bound_ms(l, target);
+  strbuf_printf(&p->out, "<td class=\"number\">%s</td></tr>\n",
+                least > 0 ? time_text(p->arena, least) : "-");
 }
 
-static void show_launches(const struct program *q, struct page *p) {
+static void show_launches(const struct program *q, const char *target, struct page *p) {
   double most = 0;
   for (size_t i = 0; i < q->launches.len; i++) {
     double bytes = number(q->launches.at[i].bytes);
     most = bytes > most ? bytes : most;
   }
   page_section(p, "kernels", "Kernels");
-  page_paragraph(p, "Launches in order. Bytes are the least that a launch moves, operations those "
-                    "of products and maps, both for likely sizes.");
+  page_paragraph(p,
+                 "Launches in order. Bytes are the least that a launch moves, operations those "
+                 "of products and maps, both for likely sizes; the time is what they take at the "
+                 "target's peaks.");
   strbuf_puts(
       &p->out,
       "<div class=\"scroll\" tabindex=\"0\"><table class=\"values\"><tr><th class=\"number\">launch"
       "</th><th>kernel</th><th>kind</th><th class=\"number\">bytes</th><th></th>"
-      "<th class=\"number\">operations</th></tr>\n");
+      "<th class=\"number\">operations</th><th class=\"number\">time at least</th>"
+      "</tr>\n");
   for (size_t i = 0; i < q->launches.len; i++)
-    show_launch(&q->launches.at[i], i, most, p);
+    show_launch(&q->launches.at[i], i, most, target, p);
   strbuf_puts(&p->out, "</table></div>\n");
 }
 
@@ -216,6 +231,11 @@ static void show_facts(struct tool *t, const struct graph *g, const struct progr
   page_fact(p, "floor: inputs and outputs once",
             arena_printf(p->arena, "%s%s", memory_size(p->arena, least),
                          least > 0 ? arena_printf(p->arena, " (%.3g times)", moved / least) : ""));
+  double bound = 0;
+  for (size_t i = 0; i < q->launches.len; i++)
+    bound += launch_bound_ms(&q->launches.at[i], tool_target(t)->name);
+  if (bound > 0)
+    page_fact(p, "time of all kernels at least", time_text(p->arena, bound));
   page_fact(p, "temporaries", memory_size(p->arena, number(q->arena_bytes)));
 }
 
@@ -242,7 +262,7 @@ int report_graph(struct tool *t, const struct source *source, struct page *p) {
   if (q) {
     p->title = arena_printf(t->arena, "%s of %s", g->name, p->title);
     show_facts(t, g, q, before, p);
-    show_launches(q, p);
+    show_launches(q, tool_target(t)->name, p);
     show_plan(t, q, p);
     show_memory(q, p);
     show_fusion(before, q, p);
