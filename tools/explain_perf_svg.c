@@ -20,6 +20,7 @@ enum {
   BARS_TOP = PLOT_TOP + PLOT_HEIGHT + 88,
   BAR_STEP = 22,
   UNITS = 8,
+  LANES = 32,
   TIME_TOP = BARS_TOP + UNITS * BAR_STEP + 30
 };
 
@@ -49,10 +50,31 @@ static double memory_per_cycle(const struct picture *p) {
   return p->m->memory_gbs / (p->m->clock_ghz * p->m->multiprocessors);
 }
 
+// Which operations the roofline counts: those of the fastest kind that the kernel has.
+enum kind { BY_MATRICES, BY_FUSED, BY_ELEMENT };
+
+static enum kind kind_of(const struct kernel_cost *c) {
+  if (c->tensor_cycles > 0)
+    return BY_MATRICES;
+  return c->fma_flops > LANES * c->arithmetic ? BY_FUSED : BY_ELEMENT; // products, pairs of f16
+}
+
+static double kind_operations(const struct kernel_cost *c, enum kind kind) {
+  return kind == BY_MATRICES ? c->tensor_flops
+         : kind == BY_FUSED  ? c->fma_flops
+                             : LANES * c->arithmetic;
+}
+
+static const char *kind_name(enum kind kind) {
+  return kind == BY_MATRICES ? "matrix instructions"
+         : kind == BY_FUSED  ? "two operations an instruction"
+                             : "arithmetic";
+}
+
 static void count(struct picture *p) {
   const struct kernel_cost *c = &p->r->cost;
   const struct machine *m = p->m;
-  p->operations = c->tensor_flops + c->fma_flops + 32 * (c->arithmetic + c->special);
+  p->operations = kind_operations(c, kind_of(c));
   p->bytes = c->global_read - c->common_read + c->global_written;
   const struct unit units[UNITS] = {
       {"memory", p->bytes / memory_per_cycle(p)},
@@ -72,12 +94,15 @@ static void count(struct picture *p) {
   }
 }
 
-// The highest rate of operations that the machine has for this kernel: of matrix instructions, if
-// it has some, else of arithmetic.
+// The highest rate of these operations.
 static double peak(const struct picture *p) {
   const struct kernel_cost *c = &p->r->cost;
-  return c->tensor_cycles > 0 ? per_second(p, c->tensor_flops / c->tensor_cycles)
-                              : per_second(p, 32 * p->m->arithmetic);
+  switch (kind_of(c)) {
+  case BY_MATRICES: return per_second(p, c->tensor_flops / c->tensor_cycles);
+  case BY_FUSED: return per_second(p, 2 * LANES * p->m->issue);
+  case BY_ELEMENT: break;
+  }
+  return per_second(p, LANES * p->m->arithmetic);
 }
 
 static double intensity(const struct picture *p) { return p->operations / p->bytes; }
@@ -153,8 +178,7 @@ static void draw_limits(struct picture *p) {
   draw_slope(p, cache, "cache");
   draw_slope(p, p->m->memory_gbs, "bound");
   text(p, WIDTH - RIGHT - 6, y_of(p, peak(p)) - 6, "end",
-       arena_printf(p->r->arena, "%s: %s",
-                    p->r->cost.tensor_cycles > 0 ? "matrix instructions" : "arithmetic",
+       arena_printf(p->r->arena, "%s: %s", kind_name(kind_of(&p->r->cost)),
                     quantity(p, peak(p), "op/s")));
   text(p, LEFT + 8, PLOT_TOP + 16, "start",
        arena_printf(p->r->arena, "memory: %s, L2 cache (dashed): %s",
