@@ -25,6 +25,11 @@ REPORTS = [
     ("14-grouped-matmul", "grouped.tile", "-D GROUPS=8 --num-warps 8"),
     ("15-decode-attention", "decode.tile", ""),
 ]
+# Tutorial, file, options of a tuning on this machine's processor, whose picture is shown.
+TUNINGS = [
+    ("08-autotune", "gemv.tile", "--arg a=f32[1000x1000]:rand(0) --arg x=f32[1000]:rand(1) --arg y=f32[1000]:zeros --arg M=1000 --arg N=1000 --arg stride=1000 "
+     "--grid cdiv(M,BLOCK_M) --space BLOCK_M=4..64:x2,BLOCK_N=64..1024:x2 --effort full --budget 20"),
+]
 MOST_LINES = 14  # of a tutorial's output
 
 
@@ -53,20 +58,32 @@ def shorten(text):
     return "\n".join(lines[: MOST_LINES - 1] + [f"... {len(lines) - MOST_LINES + 1} more lines"] if len(lines) > MOST_LINES else lines)
 
 
+def tilec(root, build, words):
+    done = subprocess.run([os.path.join(build, "tilec"), *words], cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"tilec {shlex.join(words)}: status {done.returncode}\n{done.stderr}")
+
+
 def make_report(root, build, output, tutorial, name, options):
     """Writes the report and the picture; their paths in the site."""
     source = os.path.join("tutorials", tutorial, name)
     stem = f"reports/{tutorial}-{os.path.splitext(name)[0]}"
-    tilec = os.path.join(build, "tilec")
     os.makedirs(os.path.join(output, "reports"), exist_ok=True)
     page, picture = stem + ".html", stem + ".svg"
     common = [source, "--target", TARGET, "--no-tunings", "--quiet"] + shlex.split(options)
     explain = ["graph", *common, "--explain-fusion"] if name.endswith(".py") else ["compile", *common, "--explain-perf"]
     for words in (["report", *common, "-o", os.path.join(output, page)], explain + ["--svg", os.path.join(output, picture)]):
-        done = subprocess.run([tilec, *words], cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"tilec {shlex.join(words)}: status {done.returncode}\n{done.stderr}")
+        tilec(root, build, words)
     return page, picture
+
+
+def make_tuning(root, build, output, tutorial, name, options):
+    """Tunes, and writes the picture; its path in the site."""
+    picture = f"reports/{tutorial}-tuning.svg"
+    with tempfile.TemporaryDirectory() as scratch:
+        tilec(root, build, ["tune", os.path.join("tutorials", tutorial, name), "--target", "cpu", *options.split(), "--no-resume", "--quiet",
+                            "--tune-file", os.path.join(scratch, "tune.json"), "--svg", os.path.join(output, picture)])
+    return picture
 
 
 def titles(root):
@@ -92,5 +109,10 @@ def make(root, build, output, words):
                 page, picture = make_report(root, build, output, of, name, options)
                 out.append(f'<figure tabindex="0"><a href="{page}"><img src="{picture}" alt="costs of {name}"></a>'
                            f'<figcaption>{name}: <a href="{page}">the whole report</a></figcaption></figure>')
+        for of, name, options in TUNINGS:
+            if of == tutorial:
+                picture = make_tuning(root, build, output, of, name, options)
+                out.append(f'<figure tabindex="0"><a href="{picture}"><img src="{picture}" alt="times of the configurations of {name}"></a>'
+                           f'<figcaption>{name}: a tuning, measured on a processor when this site was made</figcaption></figure>')
         out.append("</section>")
     return "\n".join(out)
