@@ -17,7 +17,7 @@ enum {
   RIGHT = 12,
   BOTTOM = 40,
   ACROSS = 3,
-  HEAD = 34
+  HEAD = 38
 };
 
 struct scale {
@@ -136,18 +136,17 @@ static const char style[] =
 static int rows_of(size_t count) { return ((int)count + ACROSS - 1) / ACROSS; }
 
 static void draw_heading(const char *title, struct strbuf *out) {
-  strbuf_puts(out, "<text x=\"10\" y=\"20\" font-size=\"13\">");
+  strbuf_puts(out, "<text x=\"10\" y=\"16\" font-size=\"13\">");
   escape(title, out);
-  strbuf_puts(
-      out,
-      ": ms, by dimension; red: best, ringed: default, yellow: spills, crosses: failed</text>\n");
+  strbuf_puts(out, ": ms, by dimension</text>\n<text x=\"10\" y=\"31\">red: best, ringed: default, "
+                   "yellow: spills, crosses: failed</text>\n");
 }
 
 void tune_svg(const struct tune_space *s, const struct tune_result *r, const char *title,
               struct strbuf *out) {
   struct scale scale = times(r);
   size_t maps = heat_map_count(s), most = maps > s->dim_count ? maps : s->dim_count;
-  int across = most < ACROSS ? (most ? (int)most : 1) : ACROSS;
+  int across = most < ACROSS ? 2 : ACROSS; // room for the title
   int top = HEAD + (s->dim_count ? rows_of(s->dim_count) : 1) * HEIGHT;
   int height = top + (maps ? HEAD + rows_of(maps) * HEIGHT : 0);
   strbuf_printf(out,

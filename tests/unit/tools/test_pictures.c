@@ -80,8 +80,8 @@ START_TEST(any_numbers) {
 }
 END_TEST
 
-// Where the roof is flat, and the higher of the kernel's two dots.
-static void read_roof(const char *text, double *roof, double *dot) {
+// The height of the peak, and of the higher one of the kernel's two dots.
+static void read_peak(const char *text, double *peak, double *dot) {
   double x, y, ridge;
   const char *path = strstr(text, "class=\"bound\""), *circle = strstr(text, "class=\"cached\"");
   ck_assert(path && circle);
@@ -89,16 +89,16 @@ static void read_roof(const char *text, double *roof, double *dot) {
     path--;
   while (strncmp(circle, "<circle ", 8) != 0)
     circle--;
-  ck_assert_int_eq(sscanf(path, "<path d=\"M%lf %lfL%lf %lfH", &x, &y, &ridge, roof), 4);
+  ck_assert_int_eq(sscanf(path, "<path d=\"M%lf %lfL%lf %lfH", &x, &y, &ridge, peak), 4);
   ck_assert_int_eq(sscanf(circle, "<circle cx=\"%lf\" cy=\"%lf\"", &x, dot), 2);
 }
 
-// No kernel is above the roof, whatever its instructions are: the operations that are counted are
+// No kernel is above the peak, whatever its instructions are: the operations that are counted are
 // those whose peak is drawn.
-START_TEST(below_the_roof) {
+START_TEST(below_the_peak) {
   uint32_t seed = 3;
   for (int round = 0; round < 500; round++) {
-    double part[5], roof, dot;
+    double part[5], peak, dot;
     for (int i = 0; i < 5; i++)
       part[i] = 1 + ((seed = seed * 1664525 + 1013904223) >> 20);
     struct perf_report r = report_for(round % 2 ? "sm_90a" : "sm_86");
@@ -110,8 +110,8 @@ START_TEST(below_the_roof) {
     r.cost.instructions = part[1] + fused + part[4];
     if (round % 4 == 0)
       r.cost.tensor_cycles = (r.cost.tensor_flops = 1e6 * part[4]) / 1024;
-    read_roof(draw(&r), &roof, &dot);
-    ck_assert_msg(dot >= roof - 0.2, "round %d: %g above %g", round, dot, roof);
+    read_peak(draw(&r), &peak, &dot);
+    ck_assert_msg(dot >= peak - 0.2, "round %d: %g above %g", round, dot, peak);
   }
 }
 END_TEST
@@ -220,7 +220,7 @@ TCase *pictures_tests(void) {
   tcase_add_test(t, kernels_without_work);
   tcase_add_test(t, limits_are_named);
   tcase_add_test(t, any_numbers);
-  tcase_add_test(t, below_the_roof);
+  tcase_add_test(t, below_the_peak);
   tcase_add_test(t, shared_memory_is_mapped);
   tcase_add_test(t, rings_over_time);
   tcase_add_test(t, kernels_of_graphs);
