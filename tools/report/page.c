@@ -4,6 +4,8 @@
 
 #include "base/xml.h"
 
+#include <tile/runtime.h>
+
 extern const char page_css[]; // tools/report/page.css
 
 void page_words(struct strbuf *out, const char *text) {
@@ -82,5 +84,7 @@ void page_write(const struct page *p, struct strbuf *out) {
     strbuf_puts(out, "</dl>\n");
   }
   strbuf_put(out, p->out.ptr, p->out.len);
-  strbuf_puts(out, "</main>\n</div>\n</body>\n</html>\n");
+  strbuf_printf(
+      out, "</main>\n<footer class=\"dim\">made by tilec %s</footer>\n</div>\n</body>\n</html>\n",
+      tile_version());
 }
