@@ -53,6 +53,11 @@ wheel: all
 bench: all
 	meson test -C $(BUILD) --benchmark --verbose
 
+# The documents as a site, into BUILD/site: files only, no server.
+docs: all
+	@tools/install-deps.sh cmark-gfm
+	tools/site/make-site $(BUILD) $(BUILD)/site
+
 # The tables of docs/cli.md, from those of the options and verbs.
 docs-tables: all
 	$(BUILD)/tools/pages/option-pages docs/cli.md --update
@@ -66,4 +71,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-static build-deb packages
 
-.PHONY: all check deps demo test test-python wheel static deb tarball bench docs-tables format install clean
+.PHONY: all check deps demo test test-python wheel static deb tarball bench docs docs-tables format install clean

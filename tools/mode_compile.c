@@ -73,7 +73,7 @@ static void write_json(const struct compile_request *r, const struct compile_res
 
 static bool is_usage(enum diag_code code) { return code == E0702 || code == E0703; }
 
-static struct compile_request request_of(struct tool *t, struct source *source, bool mlir) {
+struct compile_request tool_request(struct tool *t, struct source *source, bool mlir) {
   struct compile_request r = {.source = source,
                               .folders = t->o.folders.at,
                               .folder_count = t->o.folders.len,
@@ -112,6 +112,14 @@ static bool check_emit(struct tool *t, const struct compile_request *r) {
   return true;
 }
 
+int tool_specialise(struct tool *t, struct compile_request *r, bool mlir) {
+  if (!tool_bindings(t, &r->bindings, &r->binding_count))
+    return EXIT_USAGE;
+  if (mlir || r->emit == EMIT_AST || tunings_for_compilation(t, r))
+    return EXIT_DONE;
+  return is_usage(diag_first_error_code(t->diag)) ? EXIT_USAGE : tool_error_status(t);
+}
+
 int mode_compile(struct tool *t) {
   if (t->o.artifact != ARTIFACT_STAGE)
     return mode_aot(t);
@@ -120,11 +128,12 @@ int mode_compile(struct tool *t) {
   if (!source)
     return status;
   bool mlir = str_ends(str_from(source->name), ".mlir");
-  struct compile_request r = request_of(t, source, mlir);
-  if (!check_emit(t, &r) || !tool_bindings(t, &r.bindings, &r.binding_count))
+  struct compile_request r = tool_request(t, source, mlir);
+  if (!check_emit(t, &r))
     return EXIT_USAGE;
-  if (!mlir && r.emit != EMIT_AST && !tunings_for_compilation(t, &r))
-    return is_usage(diag_first_error_code(t->diag)) ? EXIT_USAGE : tool_error_status(t);
+  status = tool_specialise(t, &r, mlir);
+  if (status != EXIT_DONE)
+    return status;
   if (t->o.explain_perf && !t->o.emit_given && !r.passes.only && !r.passes.stop_after)
     return explain_perf(t, &r);
   struct compile_result result = {0};

@@ -207,15 +207,19 @@ static bool take_likely_sizes(struct graph *g, void *user) {
   return l->status == EXIT_DONE;
 }
 
+struct graph *graph_open(struct tool *t, const struct source *source, int *ret_status) {
+  struct likely_sizes likely = {t, EXIT_DONE};
+  struct graph *g = graph_read_fx_likely(t->arena, t->diag, source, take_likely_sizes, &likely);
+  *ret_status = g ? EXIT_DONE : likely.status != EXIT_DONE ? likely.status : tool_error_status(t);
+  return g;
+}
+
 int mode_graph(struct tool *t) {
   int status;
   const struct source *source = tool_source(t, &status);
-  if (!source)
-    return status;
-  struct likely_sizes likely = {t, EXIT_DONE};
-  struct graph *g = graph_read_fx_likely(t->arena, t->diag, source, take_likely_sizes, &likely);
+  struct graph *g = source ? graph_open(t, source, &status) : NULL;
   if (!g)
-    return likely.status != EXIT_DONE ? likely.status : tool_error_status(t);
+    return status;
   size_t outputs = g->outputs.len, inputs = g->inputs.len;
   if (t->o.memory_budget && !t->o.explain_partition) {
     g->recomputes = true;

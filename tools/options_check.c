@@ -95,6 +95,8 @@ static bool check_graph(struct tool *t) {
   if (!o->graph)
     return !of_graphs || option_usage(t, o->emit_at, E0703, "this kind of `--emit` is of graphs",
                                       "name the graph with `--graph FILE`");
+  if (o->mode == MODE_REPORT)
+    return true;
   if (o->mode != MODE_COMPILE && o->mode != MODE_RUN && o->mode != MODE_BENCH)
     return option_usage(t, o->mode_at, E0703, "two modes at once",
                         "with `--graph` there are --emit, --run and --bench");
@@ -129,7 +131,24 @@ static bool check_files(struct tool *t) {
                       "give one; several kernels of one file are named by `--kernel`");
 }
 
+// A report is a page for people; other verbs print the same as data. It needs all stages.
+static bool check_report(struct tool *t) {
+  const struct options *o = &t->o;
+  if (o->mode != MODE_REPORT)
+    return true;
+  if (o->json)
+    return option_usage(t, o->mode_at, E0703, "a report is a page for people, not JSON",
+                        "`tilec compile FILE --explain-perf --json` has a kernel's numbers as "
+                        "data, `tilec graph FILE --emit=plan --json` those of a graph");
+  if (o->emit_given)
+    return option_usage(t, o->emit_at, E0703, "a report has all stages; `--emit` is not for it",
+                        "`tilec compile FILE --emit=KIND` writes one");
+  return (!o->passes.only && !o->passes.stop_after) ||
+         option_usage(t, o->mode_at, E0703, "a report needs all passes",
+                      "leave out `--passes` and `--stop-after`");
+}
+
 bool options_check(struct tool *t) {
   return check_verb(t) && check_files(t) && check_graph(t) && check_packing(t) && check_tuning(t) &&
-         check_simulation(t);
+         check_report(t) && check_simulation(t);
 }

@@ -55,6 +55,7 @@
   X(ring_races)                                                                                    \
   X(ring_sites)                                                                                    \
   X(ring_slots)                                                                                    \
+  X(ring_time)                                                                                     \
   X(rings)                                                                                         \
   X(scratch)                                                                                       \
   X(shape_view)                                                                                    \
