@@ -52,7 +52,9 @@ static void read_module(void *user, struct ir_context *c, MlirModule module) {
     MlirType type = op_is(c, op, OP_TILE_LOAD)   ? mlirValueGetType(mlirOperationGetResult(op, 0))
                     : r->p.accesses.at[i].is_tma ? operand_type(op, 0)
                                                  : operand_type(op, 1);
-    vec_push(r->arena, &r->accesses, where_of(r, c, op, type));
+    struct where at = where_of(r, c, op, type);
+    vec_push(r->arena, &r->accesses, at);
+    perf_advice_collect(r->arena, c, r->source, &r->p.accesses.at[i], at.location, &r->causes);
   }
   for (size_t i = 0; i < r->p.products.len; i++) {
     MlirOperation op = r->p.products.at[i].op;
@@ -103,6 +105,7 @@ int explain_perf(struct tool *t, struct compile_request *request) {
                           result.info.name, &cubin, &r.ptxas))
     return tool_error_status(t);
   r.has_ptxas = ptxas != NULL;
+  perf_advice_find(t, request, &r.causes, &r.cost, &r.p, &r.advice);
   struct strbuf out = {.arena = t->arena};
   if (t->o.svg) {
     perf_report_svg(&r, &out);

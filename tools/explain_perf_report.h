@@ -6,6 +6,7 @@
 #include "lowering/cost/kernel_cost.h"
 #include "lowering/cost/occupancy.h"
 #include "lowering/cost/performance.h"
+#include "tools/perf_advice.h"
 #include "tools/ptxas.h"
 
 // Location and type of an operation; the IR is freed before the report is written.
@@ -28,6 +29,8 @@ struct perf_report {
   unsigned elements;               // per thread, of the widest tile
   bool has_ptxas;
   struct ptxas_report ptxas;
+  perf_cause_list causes; // why accesses are narrow
+  struct perf_advice_list advice;
 };
 
 void perf_report_text(const struct perf_report *r, struct strbuf *out);
