@@ -389,13 +389,15 @@ static void python_refuse_function(struct eval *e, const struct function *f, str
   struct diag *d = eval_error(e, at, e->purpose->code, "%s needs `%s`, which cannot be evaluated",
                               e->purpose->what, f->ast->name);
   diag_label(d, f->ast->name_span, "holds statements that are not read here");
+  diag_help(d, "write its result where it is needed, or give the values by `-D NAME=...`");
 }
 
 static bool python_refuse_builtin(struct eval *e, const struct builtin *b, struct span at) {
   if (b->flags & (BUILTIN_HOST | BUILTIN_BARE | BUILTIN_TYPE | BUILTIN_BOTH))
     return false;
-  eval_error(e, at, e->purpose->code, "%s needs `%s`, which is a function of kernels",
-             e->purpose->what, builtin_spelled(e, b));
+  diag_help(eval_error(e, at, e->purpose->code, "%s needs `%s`, which is a function of kernels",
+                       e->purpose->what, builtin_spelled(e, b)),
+            "write a number, a text or a type, or compute it inside the kernel");
   return true;
 }
 

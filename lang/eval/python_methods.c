@@ -12,7 +12,9 @@ static struct list *list_of(struct call *c) { return c->args[0].v.tuple.list; }
 static struct value list_append(struct eval *e, struct call *c) {
   struct list *l = list_of(c);
   if (l->len >= EVAL_MAX_UNROLL)
-    return eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+    return diag_help(
+               eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+               "use a tile for many values: `tl.arange`, `tl.zeros`"),
            VALUE_ERROR;
   if (!host_can_hold(e, c->args[0].v, c->args[1].v, c->at))
     return VALUE_ERROR;
@@ -27,7 +29,9 @@ static struct value list_extend(struct eval *e, struct call *c) {
   if (!need_sequence(e, c->args[1], &t))
     return VALUE_ERROR;
   if (l->len + t.len > EVAL_MAX_UNROLL)
-    return eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+    return diag_help(
+               eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+               "use a tile for many values: `tl.arange`, `tl.zeros`"),
            VALUE_ERROR;
   if (!host_can_hold(e, c->args[0].v, value_tuple(t.at, t.len), c->at))
     return VALUE_ERROR;
@@ -262,7 +266,8 @@ static struct value str_join(struct eval *e, struct call *c) {
     const_format(e, t.at[i], false, &b);
     if (b.len > EVAL_MAX_STRING) {
       strbuf_finish(&b);
-      eval_error(e, c->at, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING);
+      diag_help(eval_error(e, c->at, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING),
+                "build a shorter text");
       return VALUE_ERROR;
     }
   }

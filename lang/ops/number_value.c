@@ -95,6 +95,15 @@ struct value to_runtime(struct eval *e, struct operand x, const char *what) {
   }
   struct diag *d = eval_error(e, x.at, E0208, "%s must be a number or a tile, not %s", what,
                               value_describe(e, x.v));
+  if (x.v.kind == VALUE_TYPE)
+    diag_help(d, "write `tl.full(shape, 0, %s)` for a tile of that type, or `x.to(%s)`",
+              type_text(e->a, x.v.type), type_text(e->a, x.v.type));
+  else if (x.v.kind == VALUE_TUPLE)
+    diag_help(d, "name one of its values: `x[0]`");
+  else if (x.v.kind == VALUE_FUNC || x.v.kind == VALUE_BUILTIN)
+    diag_help(d, "call it: `f(...)`");
+  else
+    diag_help(d, "give a number, such as 0, or a tile");
   eval_help_none(e, d, x);
   return VALUE_ERROR;
 }

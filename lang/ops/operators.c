@@ -201,6 +201,8 @@ struct value emit_unary(struct eval *e, enum ast_op op, struct operand x, struct
       diag_help(d, "`~` flips the bits of integers; compare floats first: `~(x > 0)`");
     else if (type_is_storage(x.v.type))
       diag_help(d, "convert first: `.to(tl.float16)`");
+    else
+      diag_help(d, "`tl.load(x)` reads what a pointer points to");
     return VALUE_ERROR;
   }
   if (op == OP_POS)

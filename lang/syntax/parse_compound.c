@@ -324,7 +324,9 @@ static struct stmt *parse_nested_function(struct parser *p) {
   if (parser_peek(p) == TOK_CLASS || parser_peek(p) == TOK_ASYNC)
     return skip_forbidden(p);
   if (parser_peek(p) != TOK_DEF) {
-    parser_report(p, parser_span_from(p, first), E0116, "no function follows this decorator");
+    diag_help(
+        parser_report(p, parser_span_from(p, first), E0116, "no function follows this decorator"),
+        "write its `def` on the next line, or remove the decorator");
     return stmt_new(p, STMT_ERROR, first);
   }
   struct stmt *s = stmt_new(p, STMT_DEF, first);

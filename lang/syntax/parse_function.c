@@ -21,6 +21,7 @@ static void check_param(struct parser *p, const param_vec *before, const struct 
     if (before->at[i].name == param->name) {
       struct diag *d =
           parser_report(p, param->name_span, E0109, "parameter `%s` is there twice", param->name);
+      diag_help(d, "give one of them another name");
       diag_label(d, before->at[i].name_span, "first here");
     }
   }
@@ -32,6 +33,7 @@ static void check_param(struct parser *p, const param_vec *before, const struct 
     struct diag *d =
         parser_report(p, param->name_span, E0109,
                       "parameter `%s` without a default behind one that has it", param->name);
+    diag_help(d, "move it in front of those with defaults, or give it one");
     diag_label(d, state->default_before, "has a default");
   }
 }
@@ -42,7 +44,8 @@ static bool parse_param_mark(struct parser *p, param_vec *params, struct ast_par
   struct span at = parser_token_span(p);
   enum token_kind next = parser_peek_at(p, 1);
   if (state->seen_double_star)
-    parser_error(p, at, E0109, "no parameter can follow `**`");
+    diag_help(parser_error(p, at, E0109, "no parameter can follow `**`"),
+              "move it in front of `**`");
   if (parser_accept(p, TOK_DOUBLE_STAR)) {
     param->kind = PARAM_DOUBLE_STAR;
     state->seen_double_star = true;
