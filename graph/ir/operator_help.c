@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One place for the errors of inference and of compositions, so that each has a help.
 #include "graph/ir/operator_help.h"
 
 #include <string.h>
