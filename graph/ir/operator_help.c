@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One place for the errors of inference and of compositions, so that each has a help.
+// Errors of inference and of compositions have a help, that of their code where they bring none.
 #include "graph/ir/operator_help.h"
 
 #include <string.h>
