@@ -106,6 +106,8 @@ int explain_perf(struct tool *t, struct compile_request *request) {
     return tool_error_status(t);
   r.has_ptxas = ptxas != NULL;
   perf_advice_find(t, request, &r.causes, &r.cost, &r.p, &r.advice);
+  if (diag_error_count(t->diag))
+    return tool_error_status(t);
   struct strbuf out = {.arena = t->arena};
   if (t->o.svg) {
     perf_report_svg(&r, &out);

@@ -125,6 +125,12 @@ static bool same_set(const struct set *x, const struct set *y) {
   return same;
 }
 
+// Errors of an edit drop it, except this one.
+static void note_out_of_memory(struct tool *t, const struct diag_engine *of_trial) {
+  if (diag_first_error_code(of_trial) == E0991)
+    diag_out_of_memory(t->diag);
+}
+
 // The trial of that set, compiled at most once; NULL: it cannot be edited or compiled, or there
 // were too many trials.
 static struct trial *trial_of(struct search *s, const struct set *causes) {
@@ -149,7 +155,9 @@ static struct trial *trial_of(struct search *s, const struct set *causes) {
   r->inspect_user = trial;
   struct arena *scratch = arena_create_nested(a);
   struct compile_result result = {0};
-  trial->failed = !compile_kernel(scratch, diag_engine_create(scratch), r, &result);
+  struct diag_engine *own = diag_engine_create(scratch);
+  trial->failed = !compile_kernel(scratch, own, r, &result);
+  note_out_of_memory(s->t, own);
   arena_destroy(scratch);
   return trial->failed ? NULL : trial;
 }
@@ -274,8 +282,10 @@ void perf_advice_find(struct tool *t, const struct compile_request *request,
   const char *name;
   if (!unit || !tune_device_assumed(request->target->name, &s.device) ||
       !tool_bind_constants(t, unit, request->target->name) ||
-      !lang_kernel_params(a, quiet, unit, request->kernel, &name, &params, &s.param_count))
+      !lang_kernel_params(a, quiet, unit, request->kernel, &name, &params, &s.param_count)) {
+    note_out_of_memory(t, quiet);
     return;
+  }
   s.params = params;
   s.grid = (tile_grid){1, 1, 1};
   struct prediction one = predict(&s, cost);

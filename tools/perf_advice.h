@@ -50,7 +50,8 @@ struct perf_advice_list {
 };
 
 // Compiles the edits for `causes` and keeps those that widen an access. `cost` and `p` are those of
-// the kernel as it is. Edits that do not compile are dropped.
+// the kernel as it is. Edits that do not compile are dropped; t->diag has an error only after
+// running out of memory.
 void perf_advice_find(struct tool *t, const struct compile_request *request,
                       const perf_cause_list *causes, const struct kernel_cost *cost,
                       const struct performance *p, struct perf_advice_list *ret);
