@@ -64,7 +64,8 @@ struct value builtin_pointer_type(struct eval *e, struct call *c) {
   if (!need_type(e, c->args[0], "the pointee", &t))
     return VALUE_ERROR;
   if (t.ptr >= 2) {
-    eval_error(e, c->at, E0503, "pointers nest at most twice");
+    diag_help(eval_error(e, c->at, E0503, "pointers nest at most twice"),
+              "load the inner pointer first");
     return VALUE_ERROR;
   }
   t.ptr++;

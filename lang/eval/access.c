@@ -68,7 +68,8 @@ static struct value tuple_slice(struct eval *e, const struct expr *item, struct 
 struct value eval_tuple_subscript(struct eval *e, const struct expr *x, struct tuple t) {
   const struct expr *item = x->subscript.items.at[0];
   if (x->subscript.items.len != 1) {
-    eval_error(e, x->span, E0212, "a tuple takes one subscript");
+    diag_help(eval_error(e, x->span, E0212, "a tuple takes one subscript"),
+              "take one after the other: `x[0][1]`");
     return VALUE_ERROR;
   }
   return item->kind == EXPR_SLICE ? tuple_slice(e, item, t) : tuple_element(e, item, t);

@@ -277,7 +277,8 @@ static bool add_pairs(struct eval *e, struct arguments *l, struct operand x) {
   struct tuple ignored;
   if (!value_is_record(x.v, RECORD_DICT)) {
     if (need_sequence(e, x, &ignored))
-      eval_error(e, x.at, E0230, "%s is no dictionary", value_describe(e, x.v));
+      diag_help(eval_error(e, x.at, E0230, "%s is no dictionary", value_describe(e, x.v)),
+                "write the arguments by name");
     return false;
   }
   for (size_t i = 0; i < x.v.tuple.len; i++) {

@@ -260,13 +260,14 @@ struct value const_binary(struct eval *e, enum ast_op op, struct operand a, stru
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
+  if (eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b))
+    return VALUE_ERROR;
   if (a.v.kind == VALUE_STR || b.v.kind == VALUE_STR)
     diag_help(d, "numbers become text by an f-string: `f\"{x}\"`");
   else if (value_is_memory_record(a.v) || value_is_memory_record(b.v))
     diag_help(d, "a descriptor is not moved: give offsets to its `load` and `store`");
   else
     diag_help(d, "name one value of a tuple, `x[0]`, or convert: `int(x)`");
-  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
   return VALUE_ERROR;
 }
 
@@ -381,7 +382,7 @@ struct value const_compare(struct eval *e, enum ast_op op, struct operand a, str
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
-  diag_help(d, "only numbers are ordered, and texts are equal or not");
-  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
+  if (!eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b))
+    diag_help(d, "only numbers are ordered, and texts are equal or not");
   return VALUE_ERROR;
 }

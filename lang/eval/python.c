@@ -148,7 +148,9 @@ static bool store_element(struct eval *e, const struct expr *target, struct valu
   if (!need_const_int(e, key, "the index of a list", &i))
     return true;
   if (i < -len || i >= len) {
-    eval_error(e, key.at, E0212, "index %lld of a list of %lld", (long long)i, (long long)len);
+    diag_help(
+        eval_error(e, key.at, E0212, "index %lld of a list of %lld", (long long)i, (long long)len),
+        "indices count from 0, and from -1 at the end");
     return true;
   }
   host_reserve(e, object.tuple.list, object.tuple.len + 1);

@@ -50,7 +50,9 @@ static bool position(struct eval *e, struct operand x, size_t len, bool at_end, 
   if (at_end)
     i = i < 0 ? 0 : i > n ? n : i;
   if (i < 0 || i > n || (i == n && !at_end)) {
-    eval_error(e, x.at, E0212, "index %lld of a list of %lld", (long long)i, (long long)n);
+    diag_help(
+        eval_error(e, x.at, E0212, "index %lld of a list of %lld", (long long)i, (long long)n),
+        "indices count from 0, and from -1 at the end");
     return false;
   }
   *ret = (size_t)i;
@@ -106,7 +108,8 @@ static struct value list_find(struct eval *e, struct call *c) {
   }
   size_t i = find(l, c->args[1].v);
   if (i == l->len) {
-    eval_error(e, c->at, E0212, "the list has no %s", value_describe(e, c->args[1].v));
+    diag_help(eval_error(e, c->at, E0212, "the list has no %s", value_describe(e, c->args[1].v)),
+              "add the value where the list is made");
     return VALUE_ERROR;
   }
   if (c->builtin->tag == 'i')
@@ -165,7 +168,9 @@ static struct value dict_get(struct eval *e, struct call *c) {
       i++;
     remove_at(e, list_of(c), i);
   } else if (c->builtin->tag == 'p' && !arg_given(c, 2)) {
-    eval_error(e, c->at, E0212, "the dictionary has no %s", value_describe(e, c->args[1].v));
+    diag_help(
+        eval_error(e, c->at, E0212, "the dictionary has no %s", value_describe(e, c->args[1].v)),
+        "add the key where the dictionary is made, or write `d.get(key, value)`");
     return VALUE_ERROR;
   }
   return found ? v : otherwise;

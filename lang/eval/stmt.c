@@ -35,7 +35,9 @@ static void eval_break(struct eval *e, const struct stmt *s) {
   struct flow *f = e->frame->flow;
   bool is_break = s->kind == STMT_BREAK;
   if (!f->is_loop) {
-    eval_error(e, s->span, E0107, "`%s` outside of a loop", is_break ? "break" : "continue");
+    diag_help(
+        eval_error(e, s->span, E0107, "`%s` outside of a loop", is_break ? "break" : "continue"),
+        "it ends or goes on with the loop around it; leave a kernel by `return`");
     return;
   }
   mark(f->skip, s->span);

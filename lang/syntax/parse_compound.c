@@ -48,8 +48,9 @@ static void parse_inline_block(struct parser *p, stmt_vec *body) {
     parse_simple_line(p, body);
     return;
   }
-  parser_report(p, parser_token_span(p), E0114, "`%s` needs a line of its own",
-                token_kind_text(parser_peek(p)));
+  diag_help(parser_report(p, parser_token_span(p), E0114, "`%s` needs a line of its own",
+                          token_kind_text(parser_peek(p))),
+            "begin a new line in front of it");
   if (!parser_enter(p)) {
     p->panic = false;
     parser_accept(p, TOK_NEWLINE);

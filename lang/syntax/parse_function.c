@@ -51,18 +51,21 @@ static bool parse_param_mark(struct parser *p, param_vec *params, struct ast_par
     state->seen_double_star = true;
   } else if (parser_peek(p) == TOK_STAR) {
     if (state->seen_star)
-      parser_error(p, at, E0109, "only one `*` can be in a parameter list");
+      diag_help(parser_error(p, at, E0109, "only one `*` can be in a parameter list"),
+                "remove one of them");
     parser_accept(p, TOK_STAR);
     state->seen_star = true;
     param->kind = PARAM_STAR;
     if (next == TOK_NAME)
       return true;
     if (next != TOK_COMMA)
-      parser_error(p, at, E0109, "a name must follow `*`, here or behind a comma");
+      diag_help(parser_error(p, at, E0109, "a name must follow `*`, here or behind a comma"),
+                "name the parameters that are given by name, or remove the `*`");
     return false;
   } else if (parser_peek(p) == TOK_SLASH) {
     if (state->seen_slash || state->seen_star || params->len == 0)
-      parser_error(p, at, E0109, "`/` stands once, behind a parameter and before `*`");
+      diag_help(parser_error(p, at, E0109, "`/` stands once, behind a parameter and before `*`"),
+                "move it, or remove it");
     parser_accept(p, TOK_SLASH);
     state->seen_slash = true;
     for (size_t i = 0; i < params->len; i++)

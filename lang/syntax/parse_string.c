@@ -218,7 +218,9 @@ struct expr *parse_strings(struct parser *p) {
     parser_accept(p, parser_peek(p));
   }
   if (is_bytes && is_text) {
-    parser_report(p, parser_span_from(p, first), E0115, "text and bytes cannot be joined");
+    diag_help(
+        parser_report(p, parser_span_from(p, first), E0115, "text and bytes cannot be joined"),
+        "leave out the `b`");
     return expr_new(p, EXPR_ERROR, first);
   }
   if (is_format)
