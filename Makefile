@@ -36,10 +36,13 @@ deb: | deps
 	packaging/make-deb build-deb packages
 	packaging/check-deb packages .
 
-# tilec with LLVM linked in, manual, completions, documents: packages/tile-VERSION-ARCHITECTURE-linux.tar.gz
+# tilec with LLVM linked in, manual, completions, documents: packages/tile-VERSION-ARCHITECTURE-linux.tar.gz. GLIBC_ROOT is an older
+# Debian for which it is linked (packaging/link-old-glibc), GLIBC the version of its C library; without it, this system's are needed.
+GLIBC = $(if $(GLIBC_ROOT),2.31)
 tarball: static
 	ninja -C build-static tools/pages/tilec.1 tools/pages/tilec tools/pages/_tilec tools/pages/tilec.fish
-	packaging/make-tarball build-static packages
+	packaging/make-tarball build-static packages $(GLIBC_ROOT)
+	packaging/check-tarball packages/tile-*-linux.tar.gz . "$(GLIBC)" $(GLIBC_ROOT)
 
 # The tests of python/, by a Python with PyTorch: make test-python PYTHON=/path/to/python3. `make test` does not need one.
 PYTHON ?= python3

@@ -277,7 +277,9 @@ static bool bind_everywhere(struct aot *a, const struct lang_binding *b, struct 
   if (!bound && file_has(a, b))
     return true; // for a kernel that is not compiled now
   if (!first)
-    diag_error(a->tool->diag, where, E0412, "no kernel of the pack has a parameter `%s`", b->name);
+    diag_help(diag_error(a->tool->diag, where, E0412, "no kernel of the pack has a parameter `%s`",
+                         b->name),
+              "`tilec help -D`: names are those of the `constexpr` parameters of the kernels");
   else if (!bound)
     vec_push(a->tool->arena, &first->bindings, *b);
   return first != NULL;

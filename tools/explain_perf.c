@@ -54,7 +54,9 @@ static void read_module(void *user, struct ir_context *c, MlirModule module) {
     MlirType type = op_is(c, op, OP_TILE_LOAD)   ? mlirValueGetType(mlirOperationGetResult(op, 0))
                     : r->p.accesses.at[i].is_tma ? operand_type(op, 0)
                                                  : operand_type(op, 1);
-    vec_push(r->arena, &r->accesses, where_of(r, c, op, type));
+    struct where at = where_of(r, c, op, type);
+    vec_push(r->arena, &r->accesses, at);
+    perf_advice_collect(r->arena, c, r->source, &r->p.accesses.at[i], at.location, &r->causes);
   }
   for (size_t i = 0; i < r->p.products.len; i++) {
     MlirOperation op = r->p.products.at[i].op;
@@ -111,6 +113,9 @@ int perf_report_make(struct tool *t, struct compile_request *request, struct per
                           result->info.name, &cubin, &ret->ptxas))
     return tool_error_status(t);
   ret->has_ptxas = ptxas != NULL;
+  perf_advice_find(t, request, &ret->causes, &ret->cost, &ret->p, &ret->advice);
+  if (diag_error_count(t->diag))
+    return tool_error_status(t);
   return EXIT_DONE;
 }
 

@@ -6,6 +6,7 @@
 #include "lowering/cost/kernel_cost.h"
 #include "lowering/cost/occupancy.h"
 #include "lowering/cost/performance.h"
+#include "tools/perf_advice.h"
 #include "tools/ptxas.h"
 
 // Location and type of an operation; the IR is freed before the report is written.
@@ -31,6 +32,8 @@ struct perf_report {
   // Called with the module, too, before the report reads it; NULL: nothing.
   void (*also)(void *user, struct ir_context *c, MlirModule module);
   void *also_user;
+  perf_cause_list causes; // why accesses are narrow
+  struct perf_advice_list advice;
 };
 
 // Compiles the request for its GPU, the CPU's for sm_80, and fills *ret, which is on the tool's

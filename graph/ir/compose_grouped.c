@@ -45,7 +45,7 @@ void compose_grouped_mm(struct build *b, struct node *n) {
   if (!check(b, n, x, y, offs))
     return;
   if (n->args[3].kind == ARG_VALUE) {
-    compose_error(b, n, E1008, "a bias of a grouped product: add it to the result");
+    compose_error(b, n, E1008, "a bias of a grouped product\nadd it to the result");
     return;
   }
   n->results[0] = build_convert(b, product(b, x, y, offs, false), dtype_or(n, 4, x->dtype));

@@ -3,6 +3,7 @@
 // generator. The pipeline is the minimum for these kernels: the emission builds SSA form, except
 // for positions in rings, so that inlining, SROA and the vectorisers have nothing to do. Unused
 // phis of loops (the pointers inside a vector) are removed first.
+#include "base/debug.h"
 #include "lowering/llvm/emit.h"
 
 #include <llvm-c/Support.h>
@@ -211,8 +212,10 @@ bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
   if (!machine)
     return false;
   describe_module(module, machine);
-  bool ok = optimise(module, machine, diag);
-  if (ok && target->is_cpu && !is_strips(module) && instruction_count(module) > LARGE_FOR_CPU) {
+  bool for_gdb = target->is_cpu && debug_on(DEBUG_GDB); // statements keep their order
+  bool ok = for_gdb || optimise(module, machine, diag);
+  bool is_large = target->is_cpu && !is_strips(module) && instruction_count(module) > LARGE_FOR_CPU;
+  if (ok && (for_gdb || is_large)) {
     LLVMDisposeTargetMachine(machine);
     machine = machine_for(target, module, true, a, diag);
     ok = machine != NULL;

@@ -127,7 +127,7 @@ bool emit_block(struct emitter *e, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     enum op_id id = op_id(e->c, op);
-    debug_info_at(e, op);
+    debug_info_at(e->debug, op);
     e->op = op;
     if (!check_types(e, op))
       return false;
@@ -316,7 +316,14 @@ static bool emit_kernel(struct emitter *e) {
   LLVMPositionBuilderAtEnd(e->entry, entry);
   LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->llvm, e->function, "body");
   LLVMPositionBuilderAtEnd(e->b, body);
-  debug_info_begin(e);
+  e->debug = debug_info_begin(&(struct debug_module){.a = e->c->arena,
+                                                     .llvm = e->llvm,
+                                                     .module = e->module,
+                                                     .b = e->b,
+                                                     .kernel = e->kernel,
+                                                     .function = e->function,
+                                                     .name = e->info->name,
+                                                     .is_cpu = e->target->is_cpu});
   for (unsigned i = 0; i < n; i++)
     value_bind(e, mlirBlockGetArgument(block, (intptr_t)i))->at[0] = args[i];
   bool ok = emit_block(e, block);
@@ -325,7 +332,7 @@ static bool emit_kernel(struct emitter *e) {
     LLVMBuildBr(e->entry, body);
     e->target->hooks->end_kernel(e);
   }
-  debug_info_end(e);
+  debug_info_end(e->debug);
   return ok;
 }
 

@@ -59,9 +59,18 @@ static void emit_kernel(struct strip_emitter *e, MlirOperation kernel) {
   at = LLVMBuildGEP2(e->b, e->i8, e->thread, &at, 1, "");
   e->scratch = LLVMBuildLoad2(e->b, e->ptr, at, "scratch");
   e->scratch_top = e->scratch_bytes = NOWHERE_BYTES;
+  e->debug = debug_info_begin(&(struct debug_module){.a = e->arena,
+                                                     .llvm = e->llvm,
+                                                     .module = e->module,
+                                                     .b = e->b,
+                                                     .kernel = kernel,
+                                                     .function = e->function,
+                                                     .name = e->info->name,
+                                                     .is_cpu = true});
   for (unsigned i = 0; i < e->info->param_count; i++)
     bind_parameter(e, block, i);
   emit_ops(e, block);
+  debug_info_end(e->debug);
   LLVMBuildRetVoid(e->b);
 }
 

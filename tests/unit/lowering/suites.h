@@ -27,6 +27,7 @@
   X(int_arith)                                                                                     \
   X(intervals)                                                                                     \
   X(kernel_cost)                                                                                   \
+  X(narrow_access)                                                                                 \
   X(layout_choice)                                                                                 \
   X(layout_flow)                                                                                   \
   X(layout_passes)                                                                                 \
