@@ -3,7 +3,7 @@
 #include "jit/orc.h"
 
 #include "base/memory.h"
-#include "jit/cpu_symbols.h"
+#include "runtime/cpu_symbols.h"
 #include "lowering/llvm/emit.h"
 #include "runtime/runtime_internal.h"
 
@@ -161,5 +161,5 @@ tile_status orc_load(struct orc *o, struct str object, const char *symbol, cpu_k
 
 const char *orc_cpu_description(struct arena *a) {
   targets_initialise();
-  return arena_printf(a, "%s %s", processor_name(a), processor_features(a));
+  return arena_printf(a, "%s %s", processor_name(NULL, a), processor_features(NULL, a));
 }
