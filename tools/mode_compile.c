@@ -120,7 +120,7 @@ static bool make_header(struct tool *t, const struct compile_request *r,
   struct strbuf text = {.arena = t->arena};
   if (!result->info.calls_programs) {
     diag_help(
-        diag_error(t->diag, SPAN_NONE, E0703,
+        diag_error(t->diag, (struct span){.source = r->source}, E0703,
                    "kernel `%s` runs thread by thread, which needs the executor of libtile-rt",
                    result->info.name),
         "`--explain-perf` says why; `--emit=pack` and `--emit=c` make code for libtile-rt");
