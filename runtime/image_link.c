@@ -183,7 +183,7 @@ static bool relocate_x86(struct linker *l, const struct reference *r) {
   case R_X86_64_REX_GOTPCRELX:
     if (r->is_import)
       return set_relative(l, r->at, (int64_t)slot_at(r->import) + from);
-    if (r->type != R_X86_64_REX_GOTPCRELX || l->image[r->at - 2] != 0x8b)
+    if (r->type != R_X86_64_REX_GOTPCRELX || r->at < 2 || l->image[r->at - 2] != 0x8b)
       break;
     l->image[r->at - 2] = 0x8d; // mov from a table of addresses becomes lea (psABI, B.2)
     return set_relative(l, r->at, (int64_t)r->target + from);
@@ -244,7 +244,7 @@ static bool relocate(struct linker *l, const Elf64_Shdr *section, int64_t base,
                      const Elf64_Rela *rela) {
   uint64_t number = ELF64_R_SYM(rela->r_info);
   if (number >= l->symbol_count || rela->r_offset > section->sh_size ||
-      section->sh_size - rela->r_offset < 4 || base + (int64_t)rela->r_offset < 4)
+      section->sh_size - rela->r_offset < 4)
     return fail(l, "a relocation is malformed");
   const Elf64_Sym *s = &l->symbols[number];
   struct reference r = {.at = (uint64_t)base + rela->r_offset,
