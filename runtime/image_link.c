@@ -23,8 +23,8 @@ struct linker {
   const Elf64_Shdr *sections;
   const Elf64_Sym *symbols;
   uint32_t symbol_count;
-  const char *texts; // of the symbols
-  int64_t *placed;   // by section: its offset in the image, or NOWHERE
+  struct str section_texts, texts; // names of sections, of symbols
+  int64_t *placed;                 // by section: its offset in the image, or NOWHERE
   VEC(const char *) imports;
   uint8_t *image;
   uint32_t size;
@@ -48,6 +48,31 @@ static const void *bytes_of(const struct linker *l, const Elf64_Shdr *s) {
   return part(l, s->sh_offset, s->sh_size);
 }
 
+// A table of structures; NULL also if it is not aligned.
+static const void *table_at(const struct linker *l, uint64_t offset, uint64_t size) {
+  return offset % sizeof(uint64_t) == 0 ? part(l, offset, size) : NULL;
+}
+
+// The texts of a section, which ends with a NUL.
+static bool find_texts(const struct linker *l, uint32_t section, struct str *ret) {
+  if (section >= l->header->e_shnum)
+    return false;
+  const Elf64_Shdr *s = &l->sections[section];
+  *ret = (struct str){bytes_of(l, s), s->sh_size};
+  return ret->ptr && ret->len && ret->ptr[ret->len - 1] == '\0';
+}
+
+static bool read_symbols(struct linker *l, const Elf64_Shdr *s) {
+  l->symbols = table_at(l, s->sh_offset, s->sh_size);
+  l->symbol_count = (uint32_t)(s->sh_size / sizeof *l->symbols);
+  if (!l->symbols || !find_texts(l, s->sh_link, &l->texts))
+    return fail(l, "it has no symbols");
+  for (uint32_t i = 0; i < l->symbol_count; i++)
+    if (l->symbols[i].st_name >= l->texts.len)
+      return fail(l, "a symbol is malformed");
+  return true;
+}
+
 static bool read_header(struct linker *l) {
   const Elf64_Ehdr *h = l->header = part(l, 0, sizeof *h);
   if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -55,30 +80,25 @@ static bool read_header(struct linker *l) {
     return fail(l, "it is no relocatable ELF file of 64 bits");
   if (h->e_machine != EM_X86_64 && h->e_machine != EM_AARCH64)
     return fail(l, "its processor has no packs");
-  l->sections = part(l, h->e_shoff, (uint64_t)h->e_shnum * sizeof *l->sections);
+  l->sections = table_at(l, h->e_shoff, (uint64_t)h->e_shnum * sizeof *l->sections);
   if (!l->sections)
-    return fail(l, "its sections reach past its end");
-  for (uint32_t i = 0; i < h->e_shnum; i++) {
-    const Elf64_Shdr *s = &l->sections[i];
-    if (s->sh_type != SHT_SYMTAB || s->sh_link >= h->e_shnum)
-      continue;
-    l->symbols = bytes_of(l, s);
-    l->symbol_count = (uint32_t)(s->sh_size / sizeof *l->symbols);
-    l->texts = bytes_of(l, &l->sections[s->sh_link]);
-  }
-  return (l->symbols && l->texts) || fail(l, "it has no symbols");
+    return fail(l, "its sections are malformed");
+  if (!find_texts(l, h->e_shstrndx, &l->section_texts))
+    return fail(l, "its sections have no names");
+  for (uint32_t i = 0; i < h->e_shnum; i++)
+    if (l->sections[i].sh_type == SHT_SYMTAB)
+      return read_symbols(l, &l->sections[i]);
+  return fail(l, "it has no symbols");
 }
 
 static const char *section_name(const struct linker *l, const Elf64_Shdr *s) {
-  const Elf64_Shdr *names = &l->sections[l->header->e_shstrndx];
-  return part(l, names->sh_offset + s->sh_name, 1) ? l->object.ptr + names->sh_offset + s->sh_name
-                                                   : "?";
+  return s->sh_name < l->section_texts.len ? l->section_texts.ptr + s->sh_name : "?";
 }
 
 // ---- places ----
 
 static const char *symbol_name(const struct linker *l, const Elf64_Sym *s) {
-  return l->texts + s->st_name;
+  return l->texts.ptr + s->st_name;
 }
 
 static void find_imports(struct linker *l) {
@@ -125,6 +145,8 @@ static bool place(struct linker *l) {
     at = aligned(at, s->sh_addralign > IMAGE_ALIGN ? s->sh_addralign : IMAGE_ALIGN);
     l->placed[i] = (int64_t)at;
     at += s->sh_size;
+    if (at > IMAGE_MAX_BYTES)
+      return fail(l, "it is too large");
   }
   at = aligned(at, IMAGE_ALIGN);
   if (l->imports.len > IMAGE_MAX_SLOTS || at > IMAGE_MAX_BYTES)
@@ -136,6 +158,11 @@ static bool place(struct linker *l) {
     if (l->placed[i] != NOWHERE)
       memcpy(l->image + l->placed[i], bytes_of(l, &l->sections[i]), l->sections[i].sh_size);
   return true;
+}
+
+static bool is_placed(const struct linker *l, const Elf64_Sym *s) {
+  return s->st_shndx < l->header->e_shnum && l->placed[s->st_shndx] != NOWHERE &&
+         s->st_value <= l->sections[s->st_shndx].sh_size;
 }
 
 // ---- words of the image ----
@@ -255,7 +282,7 @@ static bool relocate(struct linker *l, const Elf64_Shdr *section, int64_t base,
     r.import = import_index(l, s);
     r.target = stub_at(l, r.import);
   } else if (number != 0) {
-    if (s->st_shndx >= l->header->e_shnum || l->placed[s->st_shndx] == NOWHERE)
+    if (!is_placed(l, s))
       return fail(l, arena_printf(l->a, "`%s` is in no section", symbol_name(l, s)));
     r.target = (uint64_t)l->placed[s->st_shndx] + s->st_value;
   }
@@ -268,7 +295,7 @@ static bool relocate_all(struct linker *l) {
     if (s->sh_type != SHT_RELA || s->sh_info >= l->header->e_shnum ||
         l->placed[s->sh_info] == NOWHERE)
       continue;
-    const Elf64_Rela *rela = bytes_of(l, s);
+    const Elf64_Rela *rela = table_at(l, s->sh_offset, s->sh_size);
     for (uint64_t k = 0; rela && k < s->sh_size / sizeof *rela; k++)
       if (!relocate(l, &l->sections[s->sh_info], l->placed[s->sh_info], &rela[k]))
         return false;
@@ -300,11 +327,11 @@ static void write_stubs(struct linker *l) {
 static bool find_entry(struct linker *l, const char *name, uint32_t *ret) {
   for (uint32_t i = 1; i < l->symbol_count; i++) {
     const Elf64_Sym *s = &l->symbols[i];
-    if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx >= l->header->e_shnum ||
-        l->placed[s->st_shndx] == NOWHERE || strcmp(symbol_name(l, s), name) != 0)
+    if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || !is_placed(l, s) ||
+        strcmp(symbol_name(l, s), name) != 0)
       continue;
     *ret = (uint32_t)((uint64_t)l->placed[s->st_shndx] + s->st_value);
-    return true;
+    return (*ret % 4 == 0 && *ret < l->size) || fail(l, "its function is malformed");
   }
   return fail(l, "its function is missing");
 }
