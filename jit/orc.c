@@ -3,8 +3,8 @@
 #include "jit/orc.h"
 
 #include "base/memory.h"
-#include "runtime/cpu_symbols.h"
 #include "lowering/llvm/emit.h"
+#include "runtime/cpu_symbols.h"
 #include "runtime/runtime_internal.h"
 
 #include <llvm-c/Core.h>

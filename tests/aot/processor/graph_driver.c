@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a graph's C program on the processor and compares it with arrays in files.
  * Compiled with -DNAME=name -DHEADER='"name.h"' -DSIZES=n, the number of the program's sizes.
- * usage: driver make FOLDER SIZE...     writes the inputs as FOLDER/INPUT.npy, and prints the options
- *                                       of tilec that read them and write the outputs
- *        driver check FOLDER SIZE...    compares with FOLDER/OUTPUT.npy, which tilec wrote
- * Integers in inputs are 0 or 1, floats from -1 to 1. Written inputs are compared too. */
+ * usage: driver make FOLDER SIZE...     writes the inputs as FOLDER/INPUT.npy, and prints the
+ * options of tilec that read them and write the outputs driver check FOLDER SIZE...    compares
+ * with FOLDER/OUTPUT.npy, which tilec wrote Integers in inputs are 0 or 1, floats from -1 to 1.
+ * Written inputs are compared too. */
 #include HEADER
 
 #include <math.h>
