@@ -4,8 +4,8 @@
 
 #include "base/debug.h"
 #include "base/memory.h"
-#include "jit/cpu_symbols.h"
 #include "lowering/llvm/emit.h"
+#include "runtime/cpu_symbols.h"
 #include "runtime/runtime_internal.h"
 
 #include <llvm-c/Core.h>
@@ -176,5 +176,5 @@ tile_status orc_load(struct orc *o, struct str object, const char *symbol, cpu_k
 
 const char *orc_cpu_description(struct arena *a) {
   targets_initialise();
-  return arena_printf(a, "%s %s", processor_name(a), processor_features(a));
+  return arena_printf(a, "%s %s", processor_name(NULL, a), processor_features(NULL, a));
 }

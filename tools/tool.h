@@ -55,9 +55,10 @@ enum artifact {
   ARTIFACT_HEADER,
   ARTIFACT_C,
   ARTIFACT_GRAPH,
-  ARTIFACT_PLAN
+  ARTIFACT_PLAN,
+  ARTIFACT_OBJECT_HEADER // of one kernel for a processor
 };
-#define ARTIFACT_COUNT 7
+#define ARTIFACT_COUNT 8
 
 struct words {
   struct word *at;

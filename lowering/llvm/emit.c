@@ -182,10 +182,11 @@ static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, 
   if (!mlirAttributeIsNull(divisibility) && mlirAttributeIsAInteger(divisibility))
     p.divisible_by = (uint32_t)mlirIntegerAttrGetValueInt(divisibility);
   p.dtype = dtype_of_mlir(p.is_pointer ? ptr_pointee(c, type) : type);
-  // Signedness is only in the attribute.
+  // Signedness is only in the attribute, and that bytes behind a pointer are i1.
   const char *name = text_attr(c, func_arg_attr(kernel, i, "tile.dtype"), NULL);
   enum dtype named;
-  if (name && dtype_parse(str_from(name), &named) && dtype_bits(named) == dtype_bits(p.dtype))
+  if (name && dtype_parse(str_from(name), &named) &&
+      (dtype_bits(named) == dtype_bits(p.dtype) || (p.is_pointer && named == DTYPE_I1)))
     p.dtype = named;
   describe_descriptor(func_arg_attr(kernel, i, "tile.descriptor"), &p);
   return p;

@@ -521,15 +521,9 @@ struct str shift_loop_steps(struct str ptx, struct arena *a);
 #define PTX_VERSION_FLAG "tile.ptx_version"
 // Module flag: loops over vectors, for a processor (lowering/processor).
 #define STRIPS_FLAG "tile.strips"
-// The processor that CPU code is for, and its features in LLVM's form: of this machine, or the one
-// that TILE_CPU_NAME names (x86-64-v3, haswell, ...), which this machine must be able to run. On
-// `a`.
-const char *processor_name(struct arena *a);
-const char *processor_features(struct arena *a);
-// Optimises the module and generates PTX or an object file on `a`.
-// Of all functions.
-unsigned instruction_count(LLVMModuleRef module);
-bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
+unsigned instruction_count(LLVMModuleRef module); // of all functions
+// Optimises the module and generates PTX, or for processors an object file or assembly, on `a`.
+bool codegen(LLVMModuleRef module, const struct target *target, bool is_assembly, struct arena *a,
              struct diag_engine *diag, struct str *ret);
 // The module as text, on `a`.
 struct str llvm_text(LLVMModuleRef module, struct arena *a);

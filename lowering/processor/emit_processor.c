@@ -85,9 +85,8 @@ static bool check_module(struct strip_emitter *e) {
   return !e->refusal.why;
 }
 
-static void add_features(struct strip_emitter *e) {
-  const char *features = processor_features(e->arena);
-  e->has_avx512 = strstr(features, "+avx512f,") && strstr(features, "+avx512vl");
+static void add_features(struct strip_emitter *e, const struct target *t) {
+  e->registers = processor_registers(t, e->arena);
   LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, STRIPS_FLAG, sizeof STRIPS_FLAG - 1,
                     LLVMValueAsMetadata(int_constant(e->i32, 1)));
 }
@@ -118,7 +117,7 @@ LLVMModuleRef emit_processor(struct ir_context *c, MlirModule module, const stru
                               .module = LLVMModuleCreateWithNameInContext(ret_info->name, llvm),
                               .b = LLVMCreateBuilderInContext(llvm)};
   set_types(e);
-  add_features(e);
+  add_features(e, target);
   check_length(e, kernel);
   emit_kernel(e, kernel);
   LLVMDisposeBuilder(e->b);

@@ -101,7 +101,7 @@ struct strip_emitter {
   VEC(struct sink *) open; // the sinks that share the next loop
   VEC(MlirValue) loads;    // deferred loads so far, of this block and those around it
   struct map wanted;       // MlirValue -> the struct buffer * that it should be computed to
-  bool has_avx512;
+  struct vector_registers registers;
   unsigned products;        // functions made for them
   struct map done;          // MlirOperation -> itself: sinks that were emitted
   struct debug_info *debug; // NULL: none
