@@ -95,9 +95,11 @@ void page_zsh(struct strbuf *out) {
       strbuf_putc(out, ':');
       put_zsh(out, o->argument);
       strbuf_putc(out, ':');
-      if (values)
-        strbuf_printf(out, "(%s)", values);
-      else if (page_is_file(o))
+      if (values) {
+        strbuf_putc(out, '(');
+        put_zsh(out, values);
+        strbuf_putc(out, ')');
+      } else if (page_is_file(o))
         strbuf_puts(out, "_files");
     }
     strbuf_puts(out, "' \\\n");

@@ -47,8 +47,8 @@ cp "$add" vectors.tile
 check "a file that is nearly there" 1 'no such file: `vector.tile`
 did you mean `vectors.tile`\?' vector.tile
 check "a folder that is not there" 1 'there is no folder `nowhere/`' nowhere/vectors.tile
-check "an array that is not there" 1 'no such file: `x.npi`
-paths count from the current folder' run "$add" --arg x=@x.npi --grid 1 --target cpu
+check "an array that is not there" 1 'no such file: `nowhere.npi`
+paths count from the current folder' run "$add" --arg x=@nowhere.npi --grid 1 --target cpu
 check "a code without its letter" 2 'codes stand in brackets at the end of a message' explain 214
 check "a range with a dash" 1 'a range is `64..1024:x2`' tune "$add" --arg 'x=f32[9]:ones' --arg 'y=f32[9]:ones' --arg 'out=f32[9]:zeros' --arg n=9 \
   --grid 1 --target cpu --space 'BLOCK=64-128'

@@ -2,6 +2,7 @@
 // Device names, arguments, status texts, and memory, streams and events of the CPU device.
 #include "runtime/runtime_internal.h"
 #include "suites.h"
+#include "tile/version.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ START_TEST(status_names_and_version) {
   for (int s = TILE_OK; s <= TILE_INTERNAL; s++)
     ck_assert_str_ne(tile_status_name((tile_status)s), "unknown status");
   ck_assert_str_eq(tile_status_name((tile_status)99), "unknown status");
-  ck_assert_str_eq(tile_version(), "0.1.0");
+  ck_assert_str_eq(tile_version(), TILE_VERSION_STRING);
 }
 END_TEST
 
