@@ -210,8 +210,6 @@ static void consider(struct choice *x, const struct table *t, const struct produ
   bool fits = !is_oversized(c, s) && !is_too_much(c, s);
   if (!fits && (!is_last || x->best))
     return;
-  if (plan_is_cpu(o) && (unsigned)c->m * c->n > 64 * 64)
-    return; // unrolled code per element would be too large
   if (t->has_descriptors) {
     consider_persistent(x, c, s, o);
     return;
@@ -228,6 +226,8 @@ static unsigned tile_k(const struct product_block *c, const struct product_shape
 }
 
 struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {
+  if (plan_is_cpu(o))
+    return product_on_processor(s, o);
   struct candidates list = candidates_of(s, o);
   struct choice x = {0};
   // Blocks by descriptors were faster than others in all measurements.
