@@ -36,10 +36,13 @@ deb: | deps
 	packaging/make-deb build-deb packages
 	packaging/check-deb packages .
 
-# tilec with LLVM linked in, manual, completions, documents: packages/tile-VERSION-ARCHITECTURE-linux.tar.gz
+# tilec with LLVM linked in, manual, completions, documents: packages/tile-VERSION-ARCHITECTURE-linux.tar.gz. GLIBC_ROOT is an older
+# Debian for which it is linked (packaging/link-old-glibc), GLIBC the version of its C library; without it, this system's are needed.
+GLIBC = $(if $(GLIBC_ROOT),2.31)
 tarball: static
 	ninja -C build-static tools/pages/tilec.1 tools/pages/tilec tools/pages/_tilec tools/pages/tilec.fish
-	packaging/make-tarball build-static packages
+	packaging/make-tarball build-static packages $(GLIBC_ROOT)
+	packaging/check-tarball packages/tile-*-linux.tar.gz . "$(GLIBC)" $(GLIBC_ROOT)
 
 # The tests of python/, by a Python with PyTorch: make test-python PYTHON=/path/to/python3. `make test` does not need one.
 PYTHON ?= python3
@@ -52,6 +55,11 @@ wheel: all
 
 bench: all
 	meson test -C $(BUILD) --benchmark --verbose
+
+# The documents as a site, into BUILD/site: files only, no server.
+docs: all
+	@tools/install-deps.sh cmark-gfm
+	tools/site/make-site $(BUILD) $(BUILD)/site
 
 # The tables of docs/cli.md, from those of the options and verbs.
 docs-tables: all
@@ -66,4 +74,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-static build-deb packages
 
-.PHONY: all check deps demo test test-python wheel static deb tarball bench docs-tables format install clean
+.PHONY: all check deps demo test test-python wheel static deb tarball bench docs docs-tables format install clean

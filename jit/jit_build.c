@@ -45,6 +45,7 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
   if (r->target->is_cpu) { // code is specific to this processor
     const char *processor = orc_cpu_description(a);
     field_text(&h, processor);
+    field_number(&h, debug_on(DEBUG_GDB));
   }
   field_text(&h, k->source->name); // appears in line information and messages
   sha256_field(&h, k->source->text.ptr, k->source->text.len);

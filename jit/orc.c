@@ -2,14 +2,16 @@
 // See orc.h.
 #include "jit/orc.h"
 
+#include "base/debug.h"
 #include "base/memory.h"
-#include "jit/cpu_symbols.h"
 #include "lowering/llvm/emit.h"
+#include "runtime/cpu_symbols.h"
 #include "runtime/runtime_internal.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
+#include <llvm-c/LLJITUtils.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/TargetMachine.h>
 
@@ -34,12 +36,25 @@ static void take_report(void *user, LLVMErrorRef error) {
   LLVMDisposeErrorMessage(text);
 }
 
+// Objects are registered by GDB's JIT interface (GDB manual, 31), which LLVM's library has;
+// programs that it is linked into statically export no such symbol.
+static void tell_debuggers(struct orc *o) {
+  LLVMErrorRef error = LLVMOrcLLJITEnableDebugSupport(o->jit);
+  if (!error)
+    return;
+  char *text = LLVMGetErrorMessage(error);
+  debug_log(DEBUG_GDB, "kernels are not registered: %s", text);
+  LLVMDisposeErrorMessage(text);
+}
+
 tile_status orc_create(struct orc **ret) {
   targets_initialise();
   struct orc *o = memory_zeroed(1, sizeof *o);
   if (!o)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for the CPU JIT");
   LLVMErrorRef error = LLVMOrcCreateLLJIT(&o->jit, NULL);
+  if (!error && debug_on(DEBUG_GDB))
+    tell_debuggers(o);
   if (error) {
     char *text = LLVMGetErrorMessage(error);
     tile_status s = status_set(TILE_INTERNAL, "the CPU JIT does not start: %s", text);
@@ -161,5 +176,5 @@ tile_status orc_load(struct orc *o, struct str object, const char *symbol, cpu_k
 
 const char *orc_cpu_description(struct arena *a) {
   targets_initialise();
-  return arena_printf(a, "%s %s", processor_name(a), processor_features(a));
+  return arena_printf(a, "%s %s", processor_name(NULL, a), processor_features(NULL, a));
 }

@@ -64,8 +64,9 @@ struct lang_param {
   // pointer nor a scalar.
   bool is_descriptor;
   struct lang_block block;
-  enum dtype dtype;      // if typed; of a pointer, its pointee's; of a descriptor, its elements'
-  uint32_t divisible_by; // from the annotation's hint, else 1
+  enum dtype dtype;       // if typed; of a pointer, its pointee's; of a descriptor, its elements'
+  uint32_t divisible_by;  // from the annotation's hint, else 1
+  struct span annotation; // SPAN_NONE: it has none
   struct span span;
 };
 // The parameters of kernel `name` (NULL: the only one). False with a diagnostic (E0401 unknown,

@@ -173,6 +173,7 @@ static struct lang_param read_param(struct param_reader *r, const struct ast_par
                              .default_text = default_text(r, p->default_value, 0),
                              .dtype = DTYPE_NONE,
                              .divisible_by = 1,
+                             .annotation = p->annotation ? p->annotation->span : SPAN_NONE,
                              .span = p->span};
   if (p->kind == PARAM_STAR || p->kind == PARAM_DOUBLE_STAR) {
     r->failed = true;

@@ -21,7 +21,8 @@ enum { DEFAULT_WARPS = 4, DEFAULT_STAGES = 3, MAX_STAGES = LIMIT_STAGES };
 const char *emit_kind_name(enum emit_kind k) {
   static const char *const names[EMIT_KIND_COUNT] = {
       [EMIT_AST] = "ast",   [EMIT_TILE] = "tile", [EMIT_TILEGPU] = "tilegpu",
-      [EMIT_LLVM] = "llvm", [EMIT_PTX] = "ptx",   [EMIT_OBJECT] = "object"};
+      [EMIT_LLVM] = "llvm", [EMIT_PTX] = "ptx",   [EMIT_OBJECT] = "object",
+      [EMIT_ASM] = "asm"};
   return (unsigned)k < EMIT_KIND_COUNT ? names[k] : "?";
 }
 
@@ -230,7 +231,7 @@ static bool take_artifact(struct session *s, LLVMModuleRef module) {
   if (r->emit == EMIT_LLVM)
     s->ret->output = llvm_text(module, s->a);
   else
-    ok = codegen(module, r->target, s->a, s->diag, &s->ret->output);
+    ok = codegen(module, r->target, r->emit == EMIT_ASM, s->a, s->diag, &s->ret->output);
   trace_end(&generation, NULL);
   return ok;
 }

@@ -16,9 +16,10 @@ enum emit_kind {
   EMIT_LLVM,
   EMIT_PTX,
   EMIT_OBJECT,
+  EMIT_ASM,
   EMIT_KIND_COUNT
 };
-const char *emit_kind_name(enum emit_kind k); // "ast", ..., "object"
+const char *emit_kind_name(enum emit_kind k); // "ast", ..., "asm"
 
 struct compile_request {
   const struct source *source;
@@ -36,9 +37,10 @@ struct compile_request {
   // Programmatic dependent launch; ignored by targets without it (target_has_pdl).
   bool launch_pdl;
   enum warp_specialize warp_specialize;
-  enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
-  bool check;          // cpu: thread by thread, and check every access (tile_cpu_check)
-  bool debug;          // device_assert is kept (as with --check)
+  enum emit_kind
+      emit;   // EMIT_PTX for GPUs, EMIT_OBJECT or EMIT_ASM for the CPU, or an earlier stage
+  bool check; // cpu: thread by thread, and check every access (tile_cpu_check)
+  bool debug; // device_assert is kept (as with --check)
   struct pass_options passes;
   struct strbuf *static_print; // where static_print writes; NULL: nowhere
   // Folders to search for imported modules, besides the source's own.

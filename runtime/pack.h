@@ -74,12 +74,13 @@ uint32_t pack_argument_of(const struct tile_pack *pack, uint32_t first, uint32_t
 struct pack_code {
   const char *symbol, *target;
   enum pack_format format;
-  uint32_t capability;
-  bool is_specific; // sm_90a and the like: runs on this capability only
+  uint32_t capability; // of an image enum instruction_set
+  bool is_specific;    // sm_90a and the like: runs on this capability only
   uint32_t shared_bytes;
   uint32_t registers, spill_stores; // PACK_UNKNOWN
   uint32_t producer_warps;
   bool launch_pdl;
+  bool calls_programs, uses_collectives; // images
   uint32_t num_ctas;
   const char *maps; // as JSON; NULL: none
   struct str bytes; // PTX without its final NUL

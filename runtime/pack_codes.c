@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the binary of a pack for a device.
+// Selects the code of a pack for a device.
+#include "base/instruction_set.h"
 #include "runtime/device.h"
 #include "runtime/pack.h"
 
@@ -7,9 +8,13 @@
 
 // A cubin runs on GPUs of the same major capability with an equal or newer minor one (not on 8.7,
 // Tegra, unless built for it); a cubin for an `a` target only on its own capability. PTX runs on
-// every newer GPU, except PTX for `a` targets. A simulated GPU runs PTX only.
+// every newer GPU, except PTX for `a` targets. A simulated GPU runs PTX only, a processor the
+// images whose instructions it has.
 static bool runs_on(const uint8_t *code, const tile_device *d) {
   unsigned made_for = pack_u32(code + PACK_CODE_CAPABILITY), capability = d->capability;
+  bool is_image = pack_u32(code + PACK_CODE_FORMAT) == PACK_IMAGE;
+  if (is_image || d->is_cpu)
+    return is_image && d->is_cpu && instruction_set_runs(made_for);
   if (d->is_simulated && pack_u32(code + PACK_CODE_FORMAT) != PACK_PTX)
     return false;
   if (made_for == capability)

@@ -11,9 +11,8 @@
 
 enum {
   // 1: no code has tensor maps or producer warps; 2: no parameter is a tensor descriptor, and no
-  // code
-  // has launch_pdl or clusters
-  PACK_VERSION = 3,
+  // code has launch_pdl or clusters; 3: no code is for a processor
+  PACK_VERSION = 4,
   PACK_ALIGN = 64,
   PACK_MAX_PARAMS = 256, // of one kernel
 };
@@ -87,11 +86,11 @@ enum {
 
 enum {
   PACK_CODE_SYMBOL = 0,        // text
-  PACK_CODE_TARGET = 4,        // text: "sm_90a"
+  PACK_CODE_TARGET = 4,        // text: "sm_90a", "cpu:x86-64-v3"
   PACK_CODE_FORMAT = 8,        // u32: enum pack_format
-  PACK_CODE_CAPABILITY = 12,   // u32: 90
+  PACK_CODE_CAPABILITY = 12,   // u32: 90; of an image enum instruction_set
   PACK_CODE_SPECIFIC = 16,     // u32: 1: runs on this capability only
-  PACK_CODE_SHARED = 20,       // u32: dynamic shared memory, bytes
+  PACK_CODE_SHARED = 20,       // u32: dynamic shared memory, bytes; of an image perhaps scratch
   PACK_CODE_REGISTERS = 24,    // u32, ~0: not known
   PACK_CODE_SPILL_STORES = 28, // u32, ~0: not known
   PACK_CODE_MAPS = 32,         // text: its tensor maps as JSON (base/kernel_info.h); 0: none
@@ -102,12 +101,15 @@ enum {
   PACK_CODE_SHA = 56,          // SHA-256 of the code
 };
 
-enum pack_format { PACK_PTX = 1, PACK_CUBIN = 2 };
+enum pack_format { PACK_PTX = 1, PACK_CUBIN = 2, PACK_IMAGE = 3 }; // runtime/image.h
 
 enum pack_code_flags {
   PACK_LAUNCH_PDL = 1,    // kernel_info.launch_pdl
   PACK_CLUSTER_SHIFT = 1, // from this bit on: the logarithm of kernel_info.num_ctas; 0: no clusters
   PACK_MAX_FLAGS = PACK_LAUNCH_PDL | 4 << PACK_CLUSTER_SHIFT,
+  // Of images, which have no other flags:
+  PACK_CALLS_PROGRAMS = 1, // kernel_info.calls_programs
+  PACK_COLLECTIVES = 2,    // kernel_info.uses_collectives
 };
 
 #define PACK_UNKNOWN 0xffffffffu

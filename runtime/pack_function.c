@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "runtime/args.h"
 #include "runtime/device.h"
+#include "runtime/image.h"
 #include "runtime/pack.h"
 
 #include <pthread.h>
@@ -57,14 +58,17 @@ static tile_status no_such_function(const tile_pack *p, const char *name) {
   return s;
 }
 
+static const char *format_name(const uint8_t *code) {
+  return pack_u32(code + PACK_CODE_FORMAT) == PACK_PTX ? "PTX" : "machine code";
+}
+
 static tile_status runs_nowhere(const tile_pack *p, const uint8_t *kernel, tile_device *d) {
   uint32_t first = pack_u32(kernel + PACK_KERNEL_FIRST_VARIANT);
   const uint8_t *v = pack_entry(p, PACK_VARIANTS, first);
   struct strbuf list = {0};
   for (uint32_t i = 0; i < pack_u32(v + PACK_VARIANT_CODE_COUNT); i++) {
     const uint8_t *c = pack_entry(p, PACK_CODES, pack_u32(v + PACK_VARIANT_FIRST_CODE) + i);
-    strbuf_printf(&list, "%s%s for %s", i ? ", " : "",
-                  pack_u32(c + PACK_CODE_FORMAT) == PACK_PTX ? "PTX" : "machine code",
+    strbuf_printf(&list, "%s%s for %s", i ? ", " : "", format_name(c),
                   pack_text(p, pack_u32(c + PACK_CODE_TARGET)));
   }
   const char *name = pack_text(p, pack_u32(kernel + PACK_KERNEL_NAME));
@@ -72,8 +76,8 @@ static tile_status runs_nowhere(const tile_pack *p, const uint8_t *kernel, tile_
       list.failed ? status_set(TILE_OUT_OF_MEMORY, "out of memory for a message")
       : d->is_cpu
           ? status_set(TILE_NOT_FOUND,
-                       "packs hold code for GPUs, and this device is the CPU: `%s` has %s\n"
-                       "  = help: libtile runs the kernel's source on the cpu",
+                       "`%s` has nothing that runs on this processor: it has %s\n"
+                       "  = help: make the pack with `--target cpu` too",
                        name, strbuf_cstr(&list))
           : status_set(TILE_NOT_FOUND,
                        "`%s` has nothing that runs on compute capability %u.%u: it has %s\n"
@@ -104,7 +108,7 @@ tile_status tile_pack_get_function(const tile_pack *pack, tile_device *device, c
   f->name = tile_pack_name(pack, (size_t)(k - pack->tables[PACK_KERNELS]) / PACK_KERNEL_BYTES);
   f->first_param = pack_u32(k + PACK_KERNEL_FIRST_PARAM);
   f->param_count = pack_u32(k + PACK_KERNEL_PARAM_COUNT);
-  for (uint32_t i = 0; i < count && !device->is_cpu; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     uint32_t code;
     if (pack_best_code(pack, first + i, device, ~0u, &code))
       f->variants[f->variant_count++].index = first + i;
@@ -188,6 +192,37 @@ static bool was_refused(tile_status s) {
   return s == TILE_DRIVER_TOO_OLD || s == TILE_INVALID_ARGUMENT || s == TILE_INTERNAL;
 }
 
+static void describe_code(const tile_function *f, struct variant *v, const uint8_t *code) {
+  const tile_pack *p = f->pack;
+  bool is_image = pack_u32(code + PACK_CODE_FORMAT) == PACK_IMAGE;
+  uint32_t flags = pack_u16(code + PACK_CODE_FLAGS), log2 = flags >> PACK_CLUSTER_SHIFT;
+  v->info = (struct kernel_info){
+      .name = pack_text(p, pack_u32(code + PACK_CODE_SYMBOL)),
+      .target = pack_text(p, pack_u32(code + PACK_CODE_TARGET)),
+      .num_warps = pack_u32(pack_entry(p, PACK_VARIANTS, v->index) + PACK_VARIANT_NUM_WARPS),
+      .shared_bytes = pack_u32(code + PACK_CODE_SHARED),
+      .producer_warps = pack_u16(code + PACK_CODE_PRODUCERS),
+      .launch_pdl = !is_image && flags & PACK_LAUNCH_PDL,
+      .num_ctas = !is_image && log2 ? 1u << log2 : 0,
+      .calls_programs = is_image && flags & PACK_CALLS_PROGRAMS,
+      .uses_collectives = is_image && flags & PACK_COLLECTIVES,
+  };
+}
+
+static tile_status load_image(tile_function *f, struct variant *v, const void *code, size_t size,
+                              struct module **ret) {
+  struct image *image;
+  tile_status s = image_load(code, size, f->name, &image);
+  if (s != TILE_OK)
+    return s;
+  s = module_from_cpu(f->device, image_entry(image), &v->info, image_destroy, image, ret);
+  if (s != TILE_OK)
+    image_destroy(image);
+  debug_log(DEBUG_LAUNCH, "`%s`, specialisation %u, code for %s: %s", f->name, v->index,
+            v->info.target, tile_status_name(s));
+  return s;
+}
+
 static tile_status load_code(tile_function *f, struct variant *v, uint32_t index,
                              struct module **ret) {
   const tile_pack *p = f->pack;
@@ -197,21 +232,14 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
   tile_status s = pack_code(p, index, &code, &size);
   if (s != TILE_OK)
     return status_set(TILE_IO_ERROR, "function `%s`: %s", f->name, tile_error_message());
-  uint32_t log2 = pack_u16(c + PACK_CODE_FLAGS) >> PACK_CLUSTER_SHIFT;
-  v->info = (struct kernel_info){
-      .name = pack_text(p, pack_u32(c + PACK_CODE_SYMBOL)),
-      .target = pack_text(p, pack_u32(c + PACK_CODE_TARGET)),
-      .num_warps = pack_u32(pack_entry(p, PACK_VARIANTS, v->index) + PACK_VARIANT_NUM_WARPS),
-      .shared_bytes = pack_u32(c + PACK_CODE_SHARED),
-      .producer_warps = pack_u16(c + PACK_CODE_PRODUCERS),
-      .launch_pdl = pack_u16(c + PACK_CODE_FLAGS) & PACK_LAUNCH_PDL,
-      .num_ctas = log2 ? 1u << log2 : 0,
-  };
+  describe_code(f, v, c);
   if (!take_params(f, v))
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
   s = take_maps(f, v, c);
   if (s != TILE_OK)
     return s;
+  if (pack_u32(c + PACK_CODE_FORMAT) == PACK_IMAGE)
+    return load_image(f, v, code, size, ret);
   // The driver requires aligned machine code.
   void *aligned = NULL;
   if ((uintptr_t)code % 16 != 0) {
@@ -224,8 +252,7 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
   s = module_load(f->device, code, size, &v->info, ret);
   free(aligned);
   debug_log(DEBUG_LAUNCH, "`%s`, specialisation %u, %s for %s: %s", f->name, v->index,
-            pack_u32(c + PACK_CODE_FORMAT) == PACK_PTX ? "PTX" : "machine code", v->info.target,
-            tile_status_name(s));
+            format_name(c), v->info.target, tile_status_name(s));
   return s;
 }
 
@@ -380,7 +407,7 @@ tile_status tile_function_choose(tile_function *f, const tile_arg *args, size_t 
       .specialisation = (size_t)(v - f->variants),
       .specialisations = f->variant_count,
       .target = pack_text(f->pack, pack_u32(c + PACK_CODE_TARGET)),
-      .is_binary = pack_u32(c + PACK_CODE_FORMAT) == PACK_CUBIN,
+      .is_binary = pack_u32(c + PACK_CODE_FORMAT) != PACK_PTX,
       .num_warps = pack_u32(pack_entry(f->pack, PACK_VARIANTS, v->index) + PACK_VARIANT_NUM_WARPS),
       .shared_bytes = pack_u32(c + PACK_CODE_SHARED),
       .registers = known_or_minus_one(pack_u32(c + PACK_CODE_REGISTERS)),

@@ -110,19 +110,26 @@ static bool check_param(const struct tile_pack *p, uint32_t i) {
          is_pow2(pack_u32(e + PACK_PARAM_DIVISIBLE)) && check_descriptor(p, e);
 }
 
+// The fields that images do not have.
+static bool check_format(const struct tile_pack *p, const uint8_t *e) {
+  uint32_t format = pack_u32(e + PACK_CODE_FORMAT), flags = pack_u16(e + PACK_CODE_FLAGS);
+  if (format == PACK_IMAGE)
+    return p->version >= 4 && flags <= (PACK_CALLS_PROGRAMS | PACK_COLLECTIVES) &&
+           pack_u32(e + PACK_CODE_MAPS) == 0 && pack_u16(e + PACK_CODE_PRODUCERS) == 0;
+  return (format == PACK_PTX || format == PACK_CUBIN) && flags <= PACK_MAX_FLAGS;
+}
+
 static bool check_code(const struct tile_pack *p, uint32_t i, uint64_t *end) {
   const uint8_t *e = pack_entry(p, PACK_CODES, i);
   uint64_t offset = pack_u64(e + PACK_CODE_OFFSET), size = pack_u64(e + PACK_CODE_SIZE);
-  uint32_t format = pack_u32(e + PACK_CODE_FORMAT);
   uint64_t begin = (*end + PACK_ALIGN - 1) / PACK_ALIGN * PACK_ALIGN;
   if (!is_text(p, e + PACK_CODE_SYMBOL) || !is_text(p, e + PACK_CODE_TARGET) ||
-      (format != PACK_PTX && format != PACK_CUBIN) || pack_u32(e + PACK_CODE_SPECIFIC) > 1 ||
+      !check_format(p, e) || pack_u32(e + PACK_CODE_SPECIFIC) > 1 ||
       pack_u32(e + PACK_CODE_CAPABILITY) > 9999 || !is_text(p, e + PACK_CODE_MAPS) ||
       (p->version == 1 && pack_u64(e + PACK_CODE_MAPS) != 0) ||
       (p->version < 3 && pack_u16(e + PACK_CODE_FLAGS) != 0) ||
-      pack_u16(e + PACK_CODE_FLAGS) > PACK_MAX_FLAGS || pack_u16(e + PACK_CODE_PRODUCERS) > 32 ||
-      pack_u32(e + PACK_CODE_SHARED) > INT32_MAX || offset != begin || size == 0 ||
-      offset > p->size || size > p->size - offset)
+      pack_u16(e + PACK_CODE_PRODUCERS) > 32 || pack_u32(e + PACK_CODE_SHARED) > INT32_MAX ||
+      offset != begin || size == 0 || offset > p->size || size > p->size - offset)
     return false;
   *end = offset + size;
   return true;

@@ -48,6 +48,14 @@ static uint32_t text(struct writer *w, const char *s) {
   return (uint32_t)(b->failed ? 0 : b->len - n);
 }
 
+static uint32_t flags_of(const struct pack_code *c) {
+  if (c->format == PACK_IMAGE)
+    return (c->calls_programs ? PACK_CALLS_PROGRAMS : 0u) |
+           (c->uses_collectives ? PACK_COLLECTIVES : 0u);
+  uint32_t log2 = c->num_ctas ? (uint32_t)__builtin_ctz(c->num_ctas) : 0;
+  return (c->launch_pdl ? PACK_LAUNCH_PDL : 0u) | log2 << PACK_CLUSTER_SHIFT;
+}
+
 // Offsets of codes count from the first code here; finish() adds its position.
 static void add_code(struct writer *w, const struct pack_code *c) {
   struct strbuf *b = &w->tables[PACK_CODES];
@@ -62,11 +70,12 @@ static void add_code(struct writer *w, const struct pack_code *c) {
   if (c->maps || c->producer_warps)
     need_version(w, 2);
   if (c->launch_pdl || c->num_ctas)
-    need_version(w, PACK_VERSION);
+    need_version(w, 3);
+  if (c->format == PACK_IMAGE)
+    need_version(w, 4);
   put_u32(b, c->maps ? text(w, c->maps) : 0);
   put_u16(b, c->producer_warps);
-  uint32_t log2 = c->num_ctas ? (uint32_t)__builtin_ctz(c->num_ctas) : 0;
-  put_u16(b, (uint16_t)((c->launch_pdl ? PACK_LAUNCH_PDL : 0) | log2 << PACK_CLUSTER_SHIFT));
+  put_u16(b, flags_of(c));
   put_zeros(&w->codes, aligned(w->codes.len) - w->codes.len);
   size_t at = w->codes.len;
   strbuf_put(&w->codes, c->bytes.ptr, c->bytes.len);

@@ -7,6 +7,8 @@
 #include "runtime/pack.h"
 #include "tools/ptxas.h"
 
+typedef VEC(const struct target *) target_vec;
+
 struct aot_code {
   struct pack_code code;
   struct kernel_info info;    // of this code
@@ -41,7 +43,7 @@ struct aot {
   struct tool *tool;
   const struct source *source;
   struct lang_unit *unit;
-  VEC(const struct target *) targets;
+  target_vec targets;
   const char *ptxas; // NULL: none
   const char *name;  // of the module in C
   VEC(struct aot_function) functions;
@@ -54,6 +56,15 @@ const char *aot_c_name(struct arena *a, const char *name);
 // --name, or derived from the file's name; `unnamed` for standard input. False with a diagnostic.
 bool aot_module_name(struct tool *t, const char *unnamed, const char **ret);
 
+// The targets of the options, each once; `cpu` stands for the instruction sets of this machine's
+// architecture. False with a diagnostic.
+bool aot_targets(struct tool *t, target_vec *ret);
+// Whether one of them is a GPU.
+bool aot_has_gpu(const target_vec *targets);
+// Describes and links what the compiler made, which is for `target`: as PTX, or as an image. False
+// with a diagnostic.
+bool aot_code_of(struct tool *t, const struct compile_result *r, const struct target *target,
+                 struct span at, struct aot_code *ret);
 // Functions, targets and module name from the options. False with diagnostics.
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret);
 // Sets open constants and launch options from FILE.tune.json. False with diagnostics.
@@ -70,7 +81,17 @@ bool aot_compile(struct aot *a);
 bool aot_pack(struct aot *a, struct str *ret);
 
 // ---- C (emit_c.c) ----
+// The C type of a scalar, or of a pointer's elements: `void` for those that C lacks, which scalars
+// have as float.
+const char *aot_c_type(enum dtype t, bool is_pointer);
+void aot_comment_text(const char *s, struct strbuf *out);                       // escaped
+void aot_banner(const char *source_name, const char *what, struct strbuf *out); // a comment
 void emit_c_header(const struct aot *a, struct strbuf *out);
 void emit_c_source(const struct aot *a, struct str pack, struct strbuf *out);
+
+// ---- emit_object_header.c ----
+// The declarations of a kernel that was compiled to loops over vectors (info.calls_programs).
+void emit_object_header(struct arena *a, const char *source_name, const struct kernel_info *info,
+                        struct strbuf *out);
 
 #endif

@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codes of a pack: every specialisation for every target, as machine code if there is an
-// assembler, and as PTX of the oldest target without `a` for GPUs newer than all named targets.
+// The codes of a pack: every specialisation for every target; of processors as images, of GPUs as
+// machine code if there is an assembler, and as PTX of the oldest target without `a` for GPUs newer
+// than all named targets.
+#include "runtime/image.h"
 #include "tools/aot.h"
 
 // ---- targets ----
 
+bool aot_has_gpu(const target_vec *targets) {
+  for (size_t i = 0; i < targets->len; i++)
+    if (!targets->at[i]->is_cpu)
+      return true;
+  return false;
+}
+
 // `sm_90a` and the like run on their own generation only.
 static bool is_specific(const struct target *t) { return str_ends(str_from(t->name), "a"); }
 
+static bool is_better_fallback(const struct target *t, const struct target *best) {
+  return is_specific(best) != is_specific(t) ? is_specific(best) : t->sm < best->sm;
+}
+
 // The target whose PTX is for GPUs without machine code: the oldest one that later GPUs run, else
-// the oldest.
+// the oldest. NULL: there is no GPU.
 static const struct target *fallback_of(const struct aot *a) {
-  const struct target *best = a->targets.at[0];
-  for (size_t i = 1; i < a->targets.len; i++) {
+  const struct target *best = NULL;
+  for (size_t i = 0; i < a->targets.len; i++) {
     const struct target *t = a->targets.at[i];
-    if (is_specific(best) != is_specific(t) ? is_specific(best) : t->sm < best->sm)
+    if (!t->is_cpu && (!best || is_better_fallback(t, best)))
       best = t;
   }
   return best;
@@ -77,8 +90,8 @@ static bool params_agree(const struct aot_function *f, const struct aot_variant 
   return n == info->param_count;
 }
 
-static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_variant *v,
-                        const struct target *target, struct compile_result *ret) {
+static bool compile_code(struct aot *a, const struct aot_function *f, struct aot_variant *v,
+                         const struct target *target, struct compile_result *ret) {
   struct tool *t = a->tool;
   struct compile_request r = {.source = a->source,
                               .kernel = f->kernel,
@@ -89,7 +102,7 @@ static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_
                               .num_ctas = f->num_ctas,
                               .warp_specialize = f->warp_specialize,
                               .launch_pdl = t->o.launch_pdl,
-                              .emit = EMIT_PTX,
+                              .emit = target->is_cpu ? EMIT_OBJECT : EMIT_PTX,
                               .passes = t->o.passes,
                               .folders = t->o.folders.at,
                               .folder_count = t->o.folders.len};
@@ -108,35 +121,52 @@ static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_
   return false;
 }
 
-static struct aot_code code_of(struct arena *a, const struct compile_result *r,
-                               const struct target *target) {
-  return (struct aot_code){
+static bool link_image(struct tool *t, const struct compile_result *r, struct span at,
+                       struct str *ret) {
+  struct strbuf out = {.arena = t->arena};
+  const char *why = image_link(t->arena, r->output, r->info.name, &out);
+  if (why)
+    diag_error(t->diag, at, E0990, "the code of `%s` for %s does not fit into a pack: %s",
+               r->info.name, r->info.target, why);
+  else
+    *ret = (struct str){arena_dup(t->arena, out.ptr, out.len, IMAGE_ALIGN), out.len};
+  strbuf_finish(&out);
+  return !why;
+}
+
+bool aot_code_of(struct tool *t, const struct compile_result *r, const struct target *target,
+                 struct span at, struct aot_code *ret) {
+  *ret = (struct aot_code){
       .code = {.symbol = r->info.name,
                .target = target->name,
-               .format = PACK_PTX,
-               .capability = target->sm,
-               .is_specific = is_specific(target),
+               .format = target->is_cpu ? PACK_IMAGE : PACK_PTX,
+               .capability = target->is_cpu ? target->processor->set : target->sm,
+               .is_specific = !target->is_cpu && is_specific(target),
                .shared_bytes = r->info.shared_bytes,
                .producer_warps = r->info.producer_warps,
                .launch_pdl = r->info.launch_pdl,
+               .calls_programs = r->info.calls_programs,
+               .uses_collectives = r->info.uses_collectives,
                .num_ctas = r->info.num_ctas,
-               .maps = kernel_maps_text(a, &r->info),
+               .maps = kernel_maps_text(t->arena, &r->info),
                .registers = PACK_UNKNOWN,
                .spill_stores = PACK_UNKNOWN,
                .bytes = r->output},
       .info = r->info,
       .report = {-1, -1, -1, -1},
   };
+  return !target->is_cpu || link_image(t, r, at, &ret->code.bytes);
 }
 
 static bool add_target(struct aot *a, const struct aot_function *f, struct aot_variant *v,
                        const struct target *target, bool keep_ptx) {
   struct tool *t = a->tool;
   struct compile_result r = {0};
-  if (!compile_ptx(a, f, v, target, &r))
+  struct aot_code ptx;
+  if (!compile_code(a, f, v, target, &r) || !aot_code_of(t, &r, target, f->at, &ptx))
     return false;
-  struct aot_code ptx = code_of(t->arena, &r, target), cubin = ptx;
-  if (a->ptxas) {
+  struct aot_code cubin = ptx;
+  if (a->ptxas && !target->is_cpu) {
     cubin.code.format = PACK_CUBIN;
     if (!ptxas_run(t, a->ptxas, target, a->source, r.output, f->name, &cubin.code.bytes,
                    &cubin.report))
@@ -147,7 +177,7 @@ static bool add_target(struct aot *a, const struct aot_function *f, struct aot_v
       cubin.code.spill_stores = (uint32_t)cubin.report.spill_stores;
     vec_push(t->arena, &v->codes, cubin);
   }
-  if (keep_ptx || !a->ptxas)
+  if (keep_ptx || !a->ptxas || target->is_cpu)
     vec_push(t->arena, &v->codes, ptx);
   return true;
 }

@@ -277,7 +277,9 @@ static bool bind_everywhere(struct aot *a, const struct lang_binding *b, struct 
   if (!bound && file_has(a, b))
     return true; // for a kernel that is not compiled now
   if (!first)
-    diag_error(a->tool->diag, where, E0412, "no kernel of the pack has a parameter `%s`", b->name);
+    diag_help(diag_error(a->tool->diag, where, E0412, "no kernel of the pack has a parameter `%s`",
+                         b->name),
+              "`tilec help -D`: names are those of the `constexpr` parameters of the kernels");
   else if (!bound)
     vec_push(a->tool->arena, &first->bindings, *b);
   return first != NULL;
@@ -315,24 +317,38 @@ static void describe_constants(struct aot *a, struct aot_function *f) {
 
 // ---- targets and the module ----
 
-static bool choose_targets(struct aot *a) {
-  struct tool *t = a->tool;
+static void add_target(struct tool *t, target_vec *to, const struct target *target) {
+  bool known = false;
+  for (size_t i = 0; i < to->len; i++)
+    known |= to->at[i] == target;
+  if (!known)
+    vec_push(t->arena, to, target);
+}
+
+// `cpu`: every instruction set of this machine's architecture, since a pack runs elsewhere too.
+static void add_processors(struct tool *t, target_vec *to) {
+#if defined(__aarch64__)
+  add_target(t, to, target_find(STR("cpu:aarch64")));
+#else
+  add_target(t, to, target_find(STR("cpu:x86-64-v3")));
+  add_target(t, to, target_find(STR("cpu:x86-64-v4")));
+#endif
+}
+
+bool aot_targets(struct tool *t, target_vec *ret) {
   for (size_t i = 0; i < t->o.targets.len; i++) {
     const struct target *target = target_find(t->o.targets.at[i].value); // NULL: auto
     target = target ? target : tool_target(&(struct tool){0});
-    if (target->is_cpu) {
-      diag_help(
-          diag_error(t->diag, t->o.targets.at[i].where, E0703,
-                     "code for the CPU cannot be made ahead of time"),
-          "name GPUs (`--target sm_80 --target sm_90a`); `--emit=object` makes an object file "
-          "for the JIT");
+    if (t->o.artifact == ARTIFACT_CUBIN && target->is_cpu) {
+      diag_help(diag_error(t->diag, t->o.targets.at[i].where, E0703,
+                           "`--emit=cubin` is machine code of GPUs"),
+                "name one (`--target sm_90a`); `--emit=object` makes that of a processor");
       return false;
     }
-    bool known = false;
-    for (size_t k = 0; k < a->targets.len; k++)
-      known |= a->targets.at[k] == target;
-    if (!known)
-      vec_push(t->arena, &a->targets, target);
+    if (target->is_cpu && !target->processor)
+      add_processors(t, ret);
+    else
+      add_target(t, ret, target);
   }
   if (t->o.targets.len)
     return true;
@@ -342,10 +358,10 @@ static bool choose_targets(struct aot *a) {
   if (target->is_cpu) {
     diag_help(
         diag_error(t->diag, SPAN_NONE, E0703, "no target, and there is no GPU to take it from"),
-        "name those that the code is for: `--target sm_80 --target sm_90a`");
+        "name those that the code is for: `--target sm_80 --target sm_90a`, `--target cpu`");
     return false;
   }
-  vec_push(t->arena, &a->targets, target);
+  vec_push(t->arena, ret, target);
   return true;
 }
 
@@ -376,7 +392,7 @@ bool aot_plan(struct tool *t, const struct source *source, struct aot *ret) {
   *ret = (struct aot){.tool = t, .source = source};
   ret->unit = lang_unit_read(t->arena, t->diag, source);
   if (!ret->unit || diag_error_count(t->diag) || !tool_bind_constants(t, ret->unit, t->o.target) ||
-      !choose_targets(ret) || !aot_module_name(t, "kernels", &ret->name))
+      !aot_targets(t, &ret->targets) || !aot_module_name(t, "kernels", &ret->name))
     return false;
   for (size_t i = 0; i < t->o.functions.len; i++)
     if (!parse_function(ret, &t->o.functions.at[i]))

@@ -11,7 +11,7 @@
 
 // The C type of a scalar, or of a pointer's elements. Types that C lacks are `void` behind
 // pointers, and float as scalars.
-static const char *c_type(enum dtype t, bool is_pointer) {
+const char *aot_c_type(enum dtype t, bool is_pointer) {
   switch (t) {
   case DTYPE_I1: return is_pointer ? "void" : "int";
   case DTYPE_I8: return "int8_t";
@@ -51,14 +51,14 @@ static void parameters(const struct aot *a, const struct aot_function *f, bool w
       continue;
     }
     strbuf_printf(out, ",\n    %s%s %s%s", p->is_pointer && p->is_const ? "const " : "",
-                  c_type(p->dtype, p->is_pointer), p->is_pointer ? "*" : "",
+                  aot_c_type(p->dtype, p->is_pointer), p->is_pointer ? "*" : "",
                   aot_c_name(a->tool->arena, p->name));
   }
   strbuf_putc(out, ')');
 }
 
 // Escapes text for the inside of a comment.
-static void comment_text(const char *s, struct strbuf *out) {
+void aot_comment_text(const char *s, struct strbuf *out) {
   for (; *s; s++)
     if (*s == '/' && s[1] == '*')
       strbuf_puts(out, "/ ");
@@ -85,7 +85,7 @@ static void promises(const struct aot_function *f, const struct aot_variant *v,
     if (v->hints[i] == 1 || is_implied(f, i))
       continue;
     strbuf_puts(out, any ? ", " : "");
-    comment_text(f->info.params[i].name, out);
+    aot_comment_text(f->info.params[i].name, out);
     if (v->hints[i])
       strbuf_printf(out, " %% %u", v->hints[i]);
     else
@@ -97,7 +97,7 @@ static void promises(const struct aot_function *f, const struct aot_variant *v,
 
 static void describe_descriptor(const struct kernel_param *p, struct strbuf *out) {
   strbuf_puts(out, " * ");
-  comment_text(p->name, out);
+  aot_comment_text(p->name, out);
   strbuf_printf(out, ": elements are %s, blocks", dtype_name(p->dtype));
   for (uint32_t i = 0; i < p->descriptor_rank; i++)
     strbuf_printf(out, "%s%u", i ? "x" : " ", p->block[i]);
@@ -106,10 +106,10 @@ static void describe_descriptor(const struct kernel_param *p, struct strbuf *out
 
 static void describe(const struct aot_function *f, struct strbuf *out) {
   strbuf_printf(out, "\n/* Kernel ");
-  comment_text(f->kernel, out);
+  aot_comment_text(f->kernel, out);
   if (f->constants[0]) {
     strbuf_puts(out, " with ");
-    comment_text(f->constants, out);
+    aot_comment_text(f->constants, out);
   }
   strbuf_puts(out, ". Compiled for:\n");
   for (size_t v = 0; v < f->variants.len; v++) {
@@ -123,12 +123,12 @@ static void describe(const struct aot_function *f, struct strbuf *out) {
       describe_descriptor(p, out);
       continue;
     }
-    if (strcmp(c_type(p->dtype, p->is_pointer), "void") != 0 && p->dtype < DTYPE_F8E5)
+    if (strcmp(aot_c_type(p->dtype, p->is_pointer), "void") != 0 && p->dtype < DTYPE_F8E5)
       continue;
     if (p->dtype == DTYPE_F32 || p->dtype == DTYPE_F64)
       continue;
     strbuf_puts(out, " * ");
-    comment_text(p->name, out);
+    aot_comment_text(p->name, out);
     strbuf_printf(out, p->is_pointer ? ": elements are %s\n" : ": becomes %s\n",
                   dtype_name(p->dtype));
   }
@@ -144,7 +144,7 @@ static void declare_function(const struct aot *a, const struct aot_function *f,
   if (!f->grid_text)
     return;
   strbuf_puts(out, "/* The same with the grid ");
-  comment_text(f->grid_text, out);
+  aot_comment_text(f->grid_text, out);
   strbuf_printf(out, " */\ntile_status %s_run", f->name);
   parameters(a, f, false, out);
   strbuf_puts(out, ";\n");
@@ -173,15 +173,15 @@ static void declarations(const struct aot *a, struct strbuf *out) {
   strbuf_puts(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
-static void banner(const struct aot *a, const char *what, struct strbuf *out) {
-  const char *file = strrchr(a->source->name, '/'); // the folder's name is specific to this machine
+void aot_banner(const char *source_name, const char *what, struct strbuf *out) {
+  const char *file = strrchr(source_name, '/'); // the folder's name is specific to this machine
   strbuf_puts(out, "/* Made from ");
-  comment_text(file ? file + 1 : a->source->name, out);
+  aot_comment_text(file ? file + 1 : source_name, out);
   strbuf_printf(out, " by tilec %s: %s */\n", tile_version(), what);
 }
 
 void emit_c_header(const struct aot *a, struct strbuf *out) {
-  banner(a, "kernels compiled ahead of time. Needs libtile-rt.", out);
+  aot_banner(a->source->name, "kernels compiled ahead of time. Needs libtile-rt.", out);
   declarations(a, out);
 }
 
@@ -329,7 +329,7 @@ static void define_bytes(const struct aot *a, struct str pack, struct strbuf *ou
 }
 
 void emit_c_source(const struct aot *a, struct str pack, struct strbuf *out) {
-  banner(a, "kernels compiled ahead of time. Needs libtile-rt.", out);
+  aot_banner(a->source->name, "kernels compiled ahead of time. Needs libtile-rt.", out);
   strbuf_puts(out, "#include <stdlib.h>\n\n");
   declarations(a, out);
   define_bytes(a, pack, out);

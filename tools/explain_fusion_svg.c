@@ -2,6 +2,7 @@
 // --explain-fusion as a picture: kernels below each other, inputs on the left, arcs on the right.
 #include "base/xml.h"
 #include "tools/explain_fusion.h"
+#include "tools/picture.h"
 
 enum {
   BOX_X = 190,
@@ -61,9 +62,10 @@ static const char *operators_of(struct picture *p, const struct stage *s) {
 static void draw_box(struct picture *p, size_t i) {
   const struct region *g = p->r->list.at[i];
   int y = p->top[i];
-  strbuf_printf(p->out,
-                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\" class=\"kernel\"/>\n",
-                BOX_X, y, BOX_WIDTH, HEAD + (int)g->stages.len * STEP + 6);
+  strbuf_printf(
+      p->out,
+      "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\" class=\"kernel-box\"/>\n", BOX_X,
+      y, BOX_WIDTH, HEAD + (int)g->stages.len * STEP + 6);
   text(p, BOX_X + 10, y + 17, "head", g->name ? g->name : "kernel");
   text(p, BOX_X + 10, y + 33, "small",
        arena_printf(p->a, "%s; %s bytes, %s operations", region_kind_name(g->kind),
@@ -128,12 +130,6 @@ static void draw_title(struct picture *p) {
                     p->r->temporaries.len == 1 ? "" : "s"));
 }
 
-static const char style[] =
-    "<style>text{fill:#222}.end{text-anchor:end}.head{font-weight:bold}.small{font-size:10px}"
-    ".kernel{fill:#eef4fb;stroke:#2866b8;stroke-width:1.5}.operator{fill:#fff;stroke:#9bb8d8}"
-    ".edge{fill:none;stroke:#888}.back{fill:#fff}@media(prefers-color-scheme:dark){text{fill:#ddd}"
-    ".back{fill:#16181c}.kernel{fill:#1d2733}.operator{fill:#16181c}}</style>\n";
-
 void fusion_svg(const struct regions *r, struct strbuf *out) {
   struct picture p = {.r = r, .a = out->arena, .out = out};
   p.top = arena_array(p.a, int, r->list.len + 1);
@@ -141,16 +137,11 @@ void fusion_svg(const struct regions *r, struct strbuf *out) {
   for (size_t i = 0; i < r->list.len; i++)
     p.top[i + 1] = p.top[i] + height_of(r->list.at[i]) + GAP;
   int height = p.top[r->list.len] + 10;
-  strbuf_printf(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-                "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n",
-                WIDTH, height, WIDTH, height);
-  strbuf_puts(out, style);
-  strbuf_printf(out, "<rect width=\"%d\" height=\"%d\" class=\"back\"/>\n", WIDTH, height);
+  svg_begin(out, WIDTH, height);
   draw_title(&p);
   for (size_t i = 0; i < r->list.len; i++) {
     draw_box(&p, i);
     draw_reads(&p, i);
   }
-  strbuf_puts(out, "</svg>\n");
+  svg_end(out);
 }

@@ -44,6 +44,8 @@ static MlirType type_of_use(MlirOperation op) {
 
 static void read_module(void *user, struct ir_context *c, MlirModule module) {
   struct perf_report *r = user;
+  if (r->also)
+    r->also(r->also_user, c, module);
   static const uint32_t one[3] = {1, 1, 1};
   r->p = performance_of(c, module, r->target, r->num_warps, r->arena);
   r->cost = kernel_cost_of(c, module, r->target, r->num_warps, NULL, 0, one);
@@ -52,7 +54,9 @@ static void read_module(void *user, struct ir_context *c, MlirModule module) {
     MlirType type = op_is(c, op, OP_TILE_LOAD)   ? mlirValueGetType(mlirOperationGetResult(op, 0))
                     : r->p.accesses.at[i].is_tma ? operand_type(op, 0)
                                                  : operand_type(op, 1);
-    vec_push(r->arena, &r->accesses, where_of(r, c, op, type));
+    struct where at = where_of(r, c, op, type);
+    vec_push(r->arena, &r->accesses, at);
+    perf_advice_collect(r->arena, c, r->source, &r->p.accesses.at[i], at.location, &r->causes);
   }
   for (size_t i = 0; i < r->p.products.len; i++) {
     MlirOperation op = r->p.products.at[i].op;
@@ -70,6 +74,8 @@ static void read_module(void *user, struct ir_context *c, MlirModule module) {
     MlirOperation op = r->p.shared.at[i].op;
     vec_push(r->arena, &r->shared, where_of(r, c, op, type_of_use(op)));
   }
+  for (size_t i = 0; i < r->p.loops.len; i++)
+    vec_push(r->arena, &r->loops, where_of(r, c, r->p.loops.at[i].op, mlir_of_dtype(c, DTYPE_I32)));
   if (!mlirOperationIsNull(r->p.persistent_loop))
     r->persistent = where_of(r, c, r->p.persistent_loop, mlir_of_dtype(c, DTYPE_I32));
   struct widest_tile w = resource_widest_tile(c, mlirModuleGetOperation(module));
@@ -80,29 +86,45 @@ static void read_module(void *user, struct ir_context *c, MlirModule module) {
 
 // ---- the whole ----
 
-int explain_perf(struct tool *t, struct compile_request *request) {
+int perf_report_make(struct tool *t, struct compile_request *request, struct perf_report *ret,
+                     struct str *ret_ptx) {
   bool mlir = str_ends(str_from(request->source->name), ".mlir"), wrong = false;
   if (request->target->is_cpu)
     request->target = target_find(STR("sm_80"));
-  struct perf_report r = {.arena = t->arena,
-                          .source = request->source,
-                          .target = request->target,
-                          .num_warps = request->num_warps ? request->num_warps : 4};
+  *ret = (struct perf_report){.arena = t->arena,
+                              .source = request->source,
+                              .target = request->target,
+                              .num_warps = request->num_warps ? request->num_warps : 4,
+                              .also = request->inspect,
+                              .also_user = request->inspect_user};
   request->emit = EMIT_PTX;
   request->inspect = read_module;
-  request->inspect_user = &r;
-  struct compile_result result = {0};
-  if (!(mlir ? compile_mlir : compile_kernel)(t->arena, t->diag, request, &result))
+  request->inspect_user = ret;
+  struct compile_result *result = arena_new(t->arena, struct compile_result);
+  if (!(mlir ? compile_mlir : compile_kernel)(t->arena, t->diag, request, result))
     return tool_error_status(t);
-  r.info = &result.info;
+  ret->info = &result->info;
+  *ret_ptx = result->output;
   const char *ptxas = ptxas_find(t, &wrong);
   struct str cubin;
   if (wrong)
     return EXIT_USAGE;
-  if (ptxas && !ptxas_run(t, ptxas, request->target, request->source, result.output,
-                          result.info.name, &cubin, &r.ptxas))
+  if (ptxas && !ptxas_run(t, ptxas, request->target, request->source, result->output,
+                          result->info.name, &cubin, &ret->ptxas))
     return tool_error_status(t);
-  r.has_ptxas = ptxas != NULL;
+  ret->has_ptxas = ptxas != NULL;
+  perf_advice_find(t, request, &ret->causes, &ret->cost, &ret->p, &ret->advice);
+  if (diag_error_count(t->diag))
+    return tool_error_status(t);
+  return EXIT_DONE;
+}
+
+int explain_perf(struct tool *t, struct compile_request *request) {
+  struct perf_report r;
+  struct str ptx;
+  int status = perf_report_make(t, request, &r, &ptx);
+  if (status != EXIT_DONE)
+    return status;
   struct strbuf out = {.arena = t->arena};
   if (t->o.svg) {
     perf_report_svg(&r, &out);
@@ -115,7 +137,7 @@ int explain_perf(struct tool *t, struct compile_request *request) {
     perf_report_json(&r, &out);
   else
     perf_report_text(&r, &out);
-  int status = tool_write(t, strbuf_cstr(&out), out.len);
+  status = tool_write(t, strbuf_cstr(&out), out.len);
   strbuf_finish(&out);
   return status;
 }

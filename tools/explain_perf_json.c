@@ -155,6 +155,33 @@ static void write_resources(const struct perf_report *r, struct json_writer *w) 
   number(w, "bytes_read", r->p.bytes_read), number(w, "bytes_written", r->p.bytes_written);
 }
 
+static void write_advice(const struct perf_report *r, struct json_writer *w) {
+  const struct perf_advice_list *l = &r->advice;
+  json_key(w, "advice"), json_begin_object(w);
+  number(w, "programs", l->programs);
+  json_key(w, "predicted_ms"), json_double(w, l->ms);
+  json_key(w, "edits"), json_begin_array(w);
+  for (size_t i = 0; i < l->at.len; i++) {
+    const struct perf_advice *a = &l->at.at[i];
+    json_begin_object(w);
+    text(w, "what", a->what);
+    json_key(w, "lines"), json_begin_array(w);
+    for (size_t k = 0; k < a->lines.len; k++) {
+      json_begin_object(w);
+      number(w, "line", a->lines.at[k].number);
+      json_key(w, "text"), json_string(w, a->lines.at[k].text);
+      json_end_object(w);
+    }
+    json_end_array(w);
+    text(w, "option", a->option);
+    text(w, "launches", a->launches);
+    text(w, "limited_by", a->limiter);
+    json_key(w, "predicted_ms"), json_double(w, a->ms);
+    json_end_object(w);
+  }
+  json_end_array(w), json_end_object(w);
+}
+
 void perf_report_json(const struct perf_report *r, struct strbuf *out) {
   struct json_writer w = {.out = out};
   json_begin_object(&w);
@@ -166,6 +193,7 @@ void perf_report_json(const struct perf_report *r, struct strbuf *out) {
   write_products(r, &w);
   write_exchanges(r, &w);
   write_resources(r, &w);
+  write_advice(r, &w);
   json_end_object(&w);
   strbuf_putc(out, '\n');
 }

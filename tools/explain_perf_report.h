@@ -6,6 +6,7 @@
 #include "lowering/cost/kernel_cost.h"
 #include "lowering/cost/occupancy.h"
 #include "lowering/cost/performance.h"
+#include "tools/perf_advice.h"
 #include "tools/ptxas.h"
 
 // Location and type of an operation; the IR is freed before the report is written.
@@ -23,15 +24,29 @@ struct perf_report {
   uint32_t num_warps;
   struct performance p;
   struct kernel_cost cost; // of one program, with no argument known
-  where_list accesses, products, conversions, reductions, shared;
+  where_list accesses, products, conversions, reductions, shared, loops;
   struct where widest, persistent; // persistent.location NULL: no loop over tiles
   unsigned elements;               // per thread, of the widest tile
   bool has_ptxas;
   struct ptxas_report ptxas;
+  // Called with the module, too, before the report reads it; NULL: nothing.
+  void (*also)(void *user, struct ir_context *c, MlirModule module);
+  void *also_user;
+  perf_cause_list causes; // why accesses are narrow
+  struct perf_advice_list advice;
 };
+
+// Compiles the request for its GPU, the CPU's for sm_80, and fills *ret, which is on the tool's
+// arena as is the PTX. The request's `inspect` becomes `also`. EXIT_DONE, or the exit status of an
+// error with diagnostics.
+int perf_report_make(struct tool *t, struct compile_request *request, struct perf_report *ret,
+                     struct str *ret_ptx);
 
 void perf_report_text(const struct perf_report *r, struct strbuf *out);
 void perf_report_svg(const struct perf_report *r, struct strbuf *out);
+// The parts of the picture with a time axis, into an open SVG from `top` on, and their height.
+double perf_time_height(const struct perf_report *r);
+void perf_time_svg(const struct perf_report *r, double top, double width, struct strbuf *out);
 void perf_report_json(const struct perf_report *r, struct strbuf *out);
 
 // Warps of a CTA, with those that only copy.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of --explain-perf as a picture: a roofline of the target with the kernel on it, the
-// cycles that one program needs of each unit, and the map of shared memory. The numbers are those
+// cycles that one program needs of each unit, its ring of buffers and its shared memory over time
+// (explain_perf_time_svg.c). The numbers are those
 // of the cost model (lowering/cost/kernel_cost.h): no kernel runs. How much of what programs share
 // the L2 cache holds depends on the launch: the kernel is between two dots, one for all bytes from
 // memory, one for all from the cache.
-#include "base/xml.h"
 #include "lowering/cost/cost_machine.h"
 #include "tools/explain_perf_report.h"
+#include "tools/picture.h"
 
 #include <math.h>
 
@@ -19,9 +20,8 @@ enum {
   BARS_TOP = PLOT_TOP + PLOT_HEIGHT + 88,
   BAR_STEP = 22,
   UNITS = 8,
-  MAP_TOP = BARS_TOP + UNITS * BAR_STEP + 52,
-  MAP_HEIGHT = 44,
-  HEIGHT = MAP_TOP + MAP_HEIGHT + 66
+  LANES = 32,
+  TIME_TOP = BARS_TOP + UNITS * BAR_STEP + 30
 };
 
 struct unit {
@@ -50,10 +50,31 @@ static double memory_per_cycle(const struct picture *p) {
   return p->m->memory_gbs / (p->m->clock_ghz * p->m->multiprocessors);
 }
 
+// Which operations the roofline counts: those of the fastest kind that the kernel has.
+enum kind { BY_MATRICES, BY_FUSED, BY_ELEMENT };
+
+static enum kind kind_of(const struct kernel_cost *c) {
+  if (c->tensor_cycles > 0)
+    return BY_MATRICES;
+  return c->fma_flops > LANES * c->arithmetic ? BY_FUSED : BY_ELEMENT; // products, pairs of f16
+}
+
+static double kind_operations(const struct kernel_cost *c, enum kind kind) {
+  return kind == BY_MATRICES ? c->tensor_flops
+         : kind == BY_FUSED  ? c->fma_flops
+                             : LANES * c->arithmetic;
+}
+
+static const char *kind_name(enum kind kind) {
+  return kind == BY_MATRICES ? "matrix instructions"
+         : kind == BY_FUSED  ? "two operations an instruction"
+                             : "arithmetic";
+}
+
 static void count(struct picture *p) {
   const struct kernel_cost *c = &p->r->cost;
   const struct machine *m = p->m;
-  p->operations = c->tensor_flops + c->fma_flops + 32 * (c->arithmetic + c->special);
+  p->operations = kind_operations(c, kind_of(c));
   p->bytes = c->global_read - c->common_read + c->global_written;
   const struct unit units[UNITS] = {
       {"memory", p->bytes / memory_per_cycle(p)},
@@ -73,12 +94,15 @@ static void count(struct picture *p) {
   }
 }
 
-// The highest rate of operations that the machine has for this kernel: of matrix instructions, if
-// it has some, else of arithmetic.
+// The highest rate of these operations.
 static double peak(const struct picture *p) {
   const struct kernel_cost *c = &p->r->cost;
-  return c->tensor_cycles > 0 ? per_second(p, c->tensor_flops / c->tensor_cycles)
-                              : per_second(p, 32 * p->m->arithmetic);
+  switch (kind_of(c)) {
+  case BY_MATRICES: return per_second(p, c->tensor_flops / c->tensor_cycles);
+  case BY_FUSED: return per_second(p, 2 * LANES * p->m->issue);
+  case BY_ELEMENT: break;
+  }
+  return per_second(p, LANES * p->m->arithmetic);
 }
 
 static double intensity(const struct picture *p) { return p->operations / p->bytes; }
@@ -109,9 +133,7 @@ static double y_of(const struct picture *p, double value) {
 }
 
 static void text(struct picture *p, double x, double y, const char *class, const char *words) {
-  strbuf_printf(p->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-  xml_text(p->out, str_from(words));
-  strbuf_puts(p->out, "</text>\n");
+  svg_text(p->out, x, y, class, words);
 }
 
 // The ridge, where memory and operations are balanced, and the kernel are in the picture.
@@ -156,8 +178,7 @@ static void draw_limits(struct picture *p) {
   draw_slope(p, cache, "cache");
   draw_slope(p, p->m->memory_gbs, "bound");
   text(p, WIDTH - RIGHT - 6, y_of(p, peak(p)) - 6, "end",
-       arena_printf(p->r->arena, "%s: %s",
-                    p->r->cost.tensor_cycles > 0 ? "matrix instructions" : "arithmetic",
+       arena_printf(p->r->arena, "%s: %s", kind_name(kind_of(&p->r->cost)),
                     quantity(p, peak(p), "op/s")));
   text(p, LEFT + 8, PLOT_TOP + 16, "start",
        arena_printf(p->r->arena, "memory: %s, L2 cache (dashed): %s",
@@ -199,48 +220,7 @@ static void draw_units(struct picture *p) {
   }
 }
 
-// ---- shared memory ----
-
-static void draw_buffer(struct picture *p, const struct shared_use *s, double room) {
-  double limit = (double)p->r->target->shared_limit;
-  double x = 16 + s->offset / limit * room, width = fmax(s->bytes / limit * room, 0.5);
-  int y = MAP_TOP + (s->name ? 0 : MAP_HEIGHT / 2); // scratch below the buffers of tiles
-  strbuf_printf(p->out,
-                "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" class=\"buffer\"><title>",
-                x, y, width, MAP_HEIGHT / 2);
-  xml_text(p->out,
-           str_from(arena_printf(p->r->arena, "%s%s%s: %u bytes at %u, %u cop%s", s->purpose,
-                                 s->name ? " of " : "", s->name ? s->name : "", s->bytes, s->offset,
-                                 s->copies, s->copies == 1 ? "y" : "ies")));
-  strbuf_puts(p->out, "</title></rect>\n");
-  if (width > 40)
-    text(p, x + 4, y + 15, "start", s->name ? s->name : "scratch");
-}
-
-static void draw_shared(struct picture *p) {
-  const struct perf_report *r = p->r;
-  double room = WIDTH - 32;
-  text(p, 16, MAP_TOP - 12, "head",
-       arena_printf(r->arena, "shared memory: %u of %u bytes", r->p.shared_bytes,
-                    r->target->shared_limit));
-  strbuf_printf(p->out, "<rect x=\"16\" y=\"%d\" width=\"%.1f\" height=\"%d\" class=\"frame\"/>\n",
-                MAP_TOP, room, MAP_HEIGHT);
-  for (size_t i = 0; r->target->shared_limit > 0 && i < r->p.shared.len; i++)
-    draw_buffer(p, &r->p.shared.at[i], room);
-}
-
 // ---- the whole ----
-
-static const char style[] =
-    "<style>text{fill:#222}.mid{text-anchor:middle}.end{text-anchor:end}.head{font-weight:bold}"
-    ".frame{fill:none;stroke:#999}.grid{stroke:#e4e4e4;fill:none}"
-    ".cache{stroke:#2866b8;stroke-dasharray:5 4;fill:none}.cached{fill:none;stroke:#c0392b;"
-    "stroke-width:2}.bound{stroke:#2866b8;stroke-width:2.5;fill:none}.drop{stroke:#c0392b;stroke-"
-    "dasharray:4 "
-    "3;fill:none}.kernel,.limit{fill:#c0392b}.bar{fill:#7fa8d8}"
-    ".buffer{fill:#7fa8d8;stroke:#2866b8}.back{fill:#fff}"
-    "@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#16181c}.grid{stroke:#33363c}}"
-    "</style>\n";
 
 static const char *limits(const struct picture *p) {
   const char *first = p->units[p->limit].name, *cached = p->units[p->cached_limit].name;
@@ -253,12 +233,7 @@ void perf_report_svg(const struct perf_report *r, struct strbuf *out) {
   count(&p);
   bool has_kernel = p.operations > 0 && p.bytes > 0 && p.units[p.limit].cycles > 0;
   choose_scales(&p, has_kernel);
-  strbuf_printf(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-                "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\">\n",
-                WIDTH, HEIGHT, WIDTH, HEIGHT);
-  strbuf_puts(out, style);
-  strbuf_printf(out, "<rect width=\"%d\" height=\"%d\" class=\"back\"/>\n", WIDTH, HEIGHT);
+  svg_begin(out, WIDTH, TIME_TOP + (int)perf_time_height(r));
   text(&p, 16, 24, "head",
        arena_printf(r->arena, "%s for %s: %s", r->info->name, r->target->name,
                     has_kernel ? limits(&p) : "nothing to compute, or no memory accesses"));
@@ -270,6 +245,6 @@ void perf_report_svg(const struct perf_report *r, struct strbuf *out) {
   if (has_kernel)
     draw_kernel(&p);
   draw_units(&p);
-  draw_shared(&p);
-  strbuf_puts(out, "</svg>\n");
+  perf_time_svg(r, TIME_TOP, WIDTH, out);
+  svg_end(out);
 }

@@ -193,6 +193,55 @@ static void print_registers(const struct perf_report *r, struct strbuf *out) {
                   r->ptxas.registers, r->ptxas.spill_stores, r->ptxas.spill_loads);
 }
 
+// The line after the edit, with `+` below what is new.
+static void print_line(const struct perf_line *l, struct strbuf *out) {
+  strbuf_printf(out, "    %4u | %.*s\n         | ", l->number, STR_ARG(l->text));
+  size_t at = 0;
+  for (size_t i = 0; i < l->added.len; i++) {
+    struct span s = l->added.at[i];
+    for (; at < s.end; at++)
+      if (at >= s.begin)
+        strbuf_putc(out, '+');
+      else if (((unsigned char)l->text.ptr[at] & 0xc0) != 0x80) // one mark a character
+        strbuf_putc(out, l->text.ptr[at] == '\t' ? '\t' : ' ');
+  }
+  strbuf_putc(out, '\n');
+}
+
+static void print_advice(const struct perf_report *r, struct strbuf *out) {
+  const struct perf_advice_list *l = &r->advice;
+  if (l->at.len == 0)
+    return;
+  strbuf_puts(out, "\nedits that widen accesses\n  predicted for ");
+  strbuf_printf(out, "%u programs, loops of unknown length of 8 iterations: ", l->programs);
+  strbuf_time(out, l->ms);
+  strbuf_printf(out, " as it is, limited by %s\n", l->limiter);
+  for (size_t i = 0; i < l->at.len; i++) {
+    const struct perf_advice *a = &l->at.at[i];
+    strbuf_printf(out, "  %s\n", a->what);
+    for (size_t k = 0; k < a->lines.len; k++)
+      print_line(&a->lines.at[k], out);
+    if (a->option)
+      strbuf_printf(out, "         `%s`\n", a->option);
+    strbuf_puts(out, "         predicted: ");
+    strbuf_time(out, a->ms);
+    if (a->ms < l->ms * 0.995)
+      strbuf_printf(out, ", %.2f times as fast", l->ms / a->ms);
+    else
+      strbuf_printf(out, ", %s on its own: limited by %s",
+                    a->ms > l->ms * 1.005 ? "slower" : "no faster", a->limiter);
+    strbuf_printf(out, "%s%s\n", a->launches ? "; " : "", a->launches ? a->launches : "");
+  }
+  if (l->all_ms > 0) {
+    strbuf_puts(out, "  all of these together: ");
+    strbuf_time(out, l->all_ms);
+    if (l->all_ms < l->ms * 0.995)
+      strbuf_printf(out, ", %.2f times as fast\n", l->ms / l->all_ms);
+    else
+      strbuf_puts(out, ", no faster\n");
+  }
+}
+
 void perf_report_text(const struct perf_report *r, struct strbuf *out) {
   strbuf_printf(out, "%s: `%s` for %s, %u warp%s\n", r->source->name, r->info->name,
                 r->target->name, r->num_warps, plural(r->num_warps));
@@ -204,4 +253,5 @@ void perf_report_text(const struct perf_report *r, struct strbuf *out) {
   print_warps(r, out);
   print_registers(r, out);
   print_occupancy(r, out);
+  print_advice(r, out);
 }

@@ -103,6 +103,8 @@ static void take_inputs(struct gradients *s) {
                                 "`%s` does not depend on `%s`", s->losses.at[0]->name, v->name);
     if (!dtype_is_float(v->dtype))
       diag_help(e, "it has no gradient: it is not a float");
+    else
+      diag_help(e, "leave it out of `--wrt`, or name another loss by `--loss`");
     s->is_wrong = true;
   }
 }

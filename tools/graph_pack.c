@@ -13,7 +13,7 @@ enum { WIDE = 16 }; // alignment of addresses for wide accesses, in bytes
 struct packing {
   struct tool *tool;
   const struct program *program;
-  const struct target *target;
+  const target_vec *targets;
   const char *ptxas; // NULL: none
 };
 
@@ -25,8 +25,9 @@ static const struct launch *launch_of(const struct program *p, const struct grap
   return NULL;
 }
 
-static bool compile_ptx(struct packing *pk, const struct graph_kernel *k, uint32_t divisible_by,
-                        struct source **ret_source, struct compile_result *ret) {
+static bool compile_code(struct packing *pk, const struct graph_kernel *k,
+                         const struct target *target, uint32_t divisible_by,
+                         struct source **ret_source, struct compile_result *ret) {
   struct arena *a = pk->tool->arena;
   const struct launch *l = launch_of(pk->program, k);
   struct lang_binding *b = arena_array(a, struct lang_binding, l->args.len + k->constants.len + 1);
@@ -50,55 +51,50 @@ static bool compile_ptx(struct packing *pk, const struct graph_kernel *k, uint32
                               .kernel = k->name,
                               .bindings = b,
                               .binding_count = n,
-                              .target = pk->target,
+                              .target = target,
                               .num_warps = k->num_warps,
                               .num_stages = k->num_stages,
                               .num_ctas = k->num_ctas,
                               .launch_pdl = pk->program->launch_pdl,
-                              .emit = EMIT_PTX,
+                              .emit = target->is_cpu ? EMIT_OBJECT : EMIT_PTX,
                               .is_detached = true};
   return compile_kernel(a, pk->tool->diag, &r, ret);
 }
 
 // ---- one kernel ----
 
+static bool add_code(struct packing *pk, const struct graph_kernel *k, const struct target *target,
+                     uint32_t divisible_by, struct pack_code *ret,
+                     struct compile_result *ret_made) {
+  struct source *source;
+  struct aot_code code;
+  if (!compile_code(pk, k, target, divisible_by, &source, ret_made) ||
+      !aot_code_of(pk->tool, ret_made, target, (struct span){.source = source}, &code))
+    return false;
+  *ret = code.code;
+  if (!pk->ptxas || target->is_cpu)
+    return true;
+  struct ptxas_report report;
+  ret->format = PACK_CUBIN;
+  if (!ptxas_run(pk->tool, pk->ptxas, target, source, ret_made->output, k->name, &ret->bytes,
+                 &report))
+    return false;
+  if (report.registers >= 0)
+    ret->registers = (uint32_t)report.registers;
+  if (report.spill_stores >= 0)
+    ret->spill_stores = (uint32_t)report.spill_stores;
+  return true;
+}
+
 static bool add_codes(struct packing *pk, const struct graph_kernel *k, uint32_t divisible_by,
                       struct pack_variant *v, struct kernel_info *ret_info) {
   struct arena *a = pk->tool->arena;
-  struct source *source;
   struct compile_result r = {0};
-  if (!compile_ptx(pk, k, divisible_by, &source, &r))
-    return false;
-  struct pack_code *codes = arena_array(a, struct pack_code, 2);
-  uint32_t count = 0;
-  struct pack_code ptx = {.symbol = r.info.name,
-                          .target = pk->target->name,
-                          .format = PACK_PTX,
-                          .capability = pk->target->sm,
-                          .is_specific = str_ends(str_from(pk->target->name), "a"),
-                          .shared_bytes = r.info.shared_bytes,
-                          .producer_warps = r.info.producer_warps,
-                          .launch_pdl = r.info.launch_pdl,
-                          .num_ctas = r.info.num_ctas,
-                          .maps = kernel_maps_text(a, &r.info),
-                          .registers = PACK_UNKNOWN,
-                          .spill_stores = PACK_UNKNOWN,
-                          .bytes = r.output};
-  if (pk->ptxas) {
-    struct ptxas_report report;
-    struct pack_code cubin = ptx;
-    cubin.format = PACK_CUBIN;
-    if (!ptxas_run(pk->tool, pk->ptxas, pk->target, source, r.output, k->name, &cubin.bytes,
-                   &report))
+  uint32_t count = (uint32_t)pk->targets->len;
+  struct pack_code *codes = arena_array(a, struct pack_code, count);
+  for (uint32_t i = 0; i < count; i++)
+    if (!add_code(pk, k, pk->targets->at[i], divisible_by, &codes[i], &r))
       return false;
-    if (report.registers >= 0)
-      cubin.registers = (uint32_t)report.registers;
-    if (report.spill_stores >= 0)
-      cubin.spill_stores = (uint32_t)report.spill_stores;
-    codes[count++] = cubin;
-  } else {
-    codes[count++] = ptx;
-  }
   uint32_t *hints = arena_array(a, uint32_t, r.info.param_count + 1);
   for (uint32_t i = 0; i < r.info.param_count; i++)
     hints[i] = r.info.params[i].is_pointer ? divisible_by : 1;
@@ -144,10 +140,11 @@ static bool pack_all(struct packing *pk, struct pack_kernel *kernels, size_t *co
   return true;
 }
 
-bool graph_pack(struct tool *t, const struct program *p, const struct target *target,
+bool graph_pack(struct tool *t, const struct program *p, const target_vec *targets,
                 struct str *ret) {
   bool wrong = false;
-  struct packing pk = {.tool = t, .program = p, .target = target, .ptxas = ptxas_find(t, &wrong)};
+  struct packing pk = {.tool = t, .program = p, .targets = targets};
+  pk.ptxas = aot_has_gpu(targets) ? ptxas_find(t, &wrong) : NULL;
   struct pack_kernel *kernels =
       arena_array(t->arena, struct pack_kernel, program_kernel_count(p) + 1);
   size_t count = 0;
@@ -166,11 +163,11 @@ bool graph_pack(struct tool *t, const struct program *p, const struct target *ta
 
 bool graph_ptx(struct tool *t, const struct program *p, const struct target *target,
                struct strbuf *out) {
-  struct packing pk = {.tool = t, .program = p, .target = target};
+  struct packing pk = {.tool = t, .program = p};
   for (size_t i = 0; i < p->kernels.len; i++) {
     struct source *source;
     struct compile_result r = {0};
-    if (!compile_ptx(&pk, p->kernels.at[i], WIDE, &source, &r))
+    if (!compile_code(&pk, p->kernels.at[i], target, WIDE, &source, &r))
       return false;
     strbuf_put(out, r.output.ptr, r.output.len);
   }

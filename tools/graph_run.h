@@ -19,7 +19,7 @@ struct graph_session {
   int64_t *sizes;                    // of the graph's symbols: from --arg, else the graph's hints
   struct tensor **inputs, **outputs; // outputs: after graph_session_run
   struct tensor_view *in, *out;      // the device's memory
-  struct strbuf nans; // of --find-nan, after graph_session_run
+  struct strbuf nans;                // of --find-nan, after graph_session_run
   double compile_ms, load_ms;
   struct program_tune_count tunings;
   const char *made_up; // names of inputs that neither --arg nor --weights gave; NULL: no --weights
@@ -36,6 +36,10 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
 void graph_session_close(struct graph_session *s);
 // Runs once and downloads the outputs.
 int graph_session_run(struct tool *t, struct graph_session *s);
+
+// Reads a graph from its text, with the sizes that arguments give; NULL with diagnostics and the
+// exit status.
+struct graph *graph_open(struct tool *t, const struct source *source, int *ret_status);
 
 // The modes: --graph with --run and with --bench.
 int graph_run(struct tool *t, struct graph *g);

@@ -11,7 +11,7 @@ static const char *location_text(struct layout_survey *s, const struct layout_va
 }
 
 // Omits the dialect's name in text; --layout accepts both spellings.
-static struct str short_encoding(const struct layout_value *v) {
+struct str layout_value_encoding(const struct layout_value *v) {
   size_t prefix = str_starts(v->encoding, "#tilegpu.") ? strlen("#tilegpu.") : 0;
   return (struct str){v->encoding.ptr + prefix, v->encoding.len - prefix};
 }
@@ -19,7 +19,7 @@ static struct str short_encoding(const struct layout_value *v) {
 static int larger(int a, size_t b) { return a > (int)b ? a : (int)b; }
 
 // Loads, stores, atomics and products, which decide about layouts; the rest is arithmetic.
-static bool is_main(const struct layout_value *v) {
+bool layout_value_is_main(const struct layout_value *v) {
   return v->vector || strstr(v->op, "dot") || strstr(v->op, "mma") || strstr(v->op, "load") ||
          strstr(v->op, "store") || strstr(v->op, "atomic");
 }
@@ -36,7 +36,7 @@ static void print_table(struct layout_survey *s, struct strbuf *out) {
                 "operation", type, "type");
   for (size_t i = 0; i < 2 * s->values.len; i++) {
     const struct layout_value *v = s->values.at[i % s->values.len];
-    if (is_main(v) != (i < s->values.len))
+    if (layout_value_is_main(v) != (i < s->values.len))
       continue;
     strbuf_printf(out, "%-*s  %-*s  %-*.*s  %9u  ", location, location_text(s, v), op, v->op, type,
                   STR_ARG(v->type_text), register_count(&v->layout));
@@ -44,11 +44,11 @@ static void print_table(struct layout_survey *s, struct strbuf *out) {
       strbuf_printf(out, "%6u", v->vector);
     else
       strbuf_printf(out, "%6s", "-");
-    strbuf_printf(out, "  %.*s\n", STR_ARG(short_encoding(v)));
+    strbuf_printf(out, "  %.*s\n", STR_ARG(layout_value_encoding(v)));
   }
 }
 
-static bool same_drawing(const struct layout_value *v, const struct layout_value *w) {
+bool layout_value_same_drawing(const struct layout_value *v, const struct layout_value *w) {
   return v->rank == w->rank && str_eq(v->encoding, w->encoding) &&
          memcmp(v->shape, w->shape, sizeof v->shape) == 0;
 }
@@ -56,7 +56,7 @@ static bool same_drawing(const struct layout_value *v, const struct layout_value
 // Whether no earlier value has the same drawing.
 static bool is_first(const struct layout_survey *s, size_t i) {
   for (size_t k = 0; k < i; k++)
-    if (same_drawing(s->values.at[k], s->values.at[i]))
+    if (layout_value_same_drawing(s->values.at[k], s->values.at[i]))
       return false;
   return true;
 }
@@ -80,13 +80,13 @@ static void print_drawings(const struct layout_survey *s, bool by_thread, struct
     if (i)
       strbuf_putc(out, '\n');
     for (size_t k = i; k < s->values.len; k++)
-      if (same_drawing(v, s->values.at[k]))
+      if (layout_value_same_drawing(v, s->values.at[k]))
         print_heading(s, s->values.at[k], out);
     struct draw_options opt = {.element_bits = v->element_bits,
                                .max_rows = TEXT_ROWS,
                                .max_cols = TEXT_COLS,
                                .by_thread = by_thread};
-    strbuf_printf(out, "%.*s\n", STR_ARG(short_encoding(v)));
+    strbuf_printf(out, "%.*s\n", STR_ARG(layout_value_encoding(v)));
     layout_draw_text(&v->layout, v->rank, v->shape, opt, out);
   }
 }

@@ -45,4 +45,11 @@ void layout_survey_module(void *survey, struct ir_context *c, MlirModule module)
 int layout_values_write(struct tool *t, struct layout_survey *s, const struct layout_spec *spec,
                         bool picture);
 
+// Loads, stores, atomics and products, which decide about layouts; the rest is arithmetic.
+bool layout_value_is_main(const struct layout_value *v);
+// Whether shape and layout are the same.
+bool layout_value_same_drawing(const struct layout_value *v, const struct layout_value *w);
+// Its encoding without the dialect's name.
+struct str layout_value_encoding(const struct layout_value *v);
+
 #endif

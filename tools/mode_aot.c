@@ -26,10 +26,12 @@ static void write_number(struct json_writer *w, const char *key, int n) {
 }
 
 static void write_code(const struct aot_code *c, struct json_writer *w) {
+  static const char *const formats[] = {
+      [PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin", [PACK_IMAGE] = "image"};
   bool is_cubin = c->code.format == PACK_CUBIN;
   json_begin_object(w);
   json_key(w, "target"), json_cstring(w, c->code.target);
-  json_key(w, "format"), json_cstring(w, is_cubin ? "cubin" : "ptx");
+  json_key(w, "format"), json_cstring(w, formats[c->code.format]);
   json_key(w, "bytes"), json_int(w, (int64_t)c->code.bytes.len);
   json_key(w, "shared_bytes"), json_int(w, c->code.shared_bytes);
   if (c->info.producer_warps)
@@ -89,7 +91,7 @@ static void write_json(const struct aot *a, const char *emit, size_t bytes, stru
 // With --json the artifact is written to -o, if given, and the document to standard output.
 static int write_result(struct tool *t, const struct aot *a, struct str result) {
   static const char *const names[ARTIFACT_COUNT] = {"",  "cubin", "pack", "header",
-                                                    "c", "graph", "plan"};
+                                                    "c", "graph", "plan", "object-header"};
   int status = EXIT_DONE;
   if (t->o.output || !t->o.json)
     status = tool_write(t, result.ptr, result.len);
@@ -130,7 +132,7 @@ static int find_assembler(struct tool *t, struct aot *a) {
   a->ptxas = ptxas_find(t, &wrong);
   if (wrong)
     return EXIT_USAGE;
-  if (a->ptxas)
+  if (a->ptxas || !aot_has_gpu(&a->targets))
     return EXIT_DONE;
   if (t->o.artifact == ARTIFACT_CUBIN) {
     diag_help(

@@ -2,6 +2,7 @@
 // `tilec FILE [--emit=KIND]`: compiles a kernel, or runs passes over an .mlir file, and writes the
 // requested stage.
 #include "runtime/runtime_internal.h"
+#include "tools/aot.h"
 #include "tools/explain_perf.h"
 #include "tools/progress.h"
 #include "tools/tunings.h"
@@ -73,7 +74,7 @@ static void write_json(const struct compile_request *r, const struct compile_res
 
 static bool is_usage(enum diag_code code) { return code == E0702 || code == E0703; }
 
-static struct compile_request request_of(struct tool *t, struct source *source, bool mlir) {
+struct compile_request tool_request(struct tool *t, struct source *source, bool mlir) {
   struct compile_request r = {.source = source,
                               .folders = t->o.folders.at,
                               .folder_count = t->o.folders.len,
@@ -85,7 +86,7 @@ static struct compile_request request_of(struct tool *t, struct source *source, 
                               .num_ctas = t->o.num_ctas,
                               .warp_specialize = t->o.warp_specialize,
                               .launch_pdl = t->o.launch_pdl,
-                              .emit = t->o.emit,
+                              .emit = t->o.artifact == ARTIFACT_STAGE ? t->o.emit : EMIT_OBJECT,
                               .check = t->o.check,
                               .debug = t->o.check,
                               .passes = t->o.passes,
@@ -101,37 +102,66 @@ static struct compile_request request_of(struct tool *t, struct source *source, 
 static bool check_emit(struct tool *t, const struct compile_request *r) {
   if (r->emit == EMIT_PTX && r->target->is_cpu) {
     diag_help(diag_error(t->diag, t->o.target_at, E0703, "the CPU target has no PTX"),
-              "name a GPU (`--target sm_90a`), or emit `llvm` or `object`");
+              "name a GPU (`--target sm_90a`), or emit `llvm`, `asm` or `object`");
     return false;
   }
-  if (r->emit == EMIT_OBJECT && !r->target->is_cpu) {
-    diag_help(diag_error(t->diag, t->o.target_at, E0703, "object code is made for the CPU only"),
+  if (r->emit >= EMIT_OBJECT && !r->target->is_cpu) {
+    diag_help(diag_error(t->diag, t->o.target_at, E0703, "%s is made for the CPU only",
+                         r->emit == EMIT_ASM ? "assembly" : "object code"),
               "use `--emit=ptx` for a GPU, or `--target cpu`");
     return false;
   }
   return true;
 }
 
+int tool_specialise(struct tool *t, struct compile_request *r, bool mlir) {
+  if (!tool_bindings(t, &r->bindings, &r->binding_count))
+    return EXIT_USAGE;
+  if (mlir || r->emit == EMIT_AST || tunings_for_compilation(t, r))
+    return EXIT_DONE;
+  return is_usage(diag_first_error_code(t->diag)) ? EXIT_USAGE : tool_error_status(t);
+}
+
+// Replaces the object file by its header.
+static bool make_header(struct tool *t, const struct compile_request *r,
+                        struct compile_result *result) {
+  struct strbuf text = {.arena = t->arena};
+  if (!result->info.calls_programs) {
+    diag_help(
+        diag_error(t->diag, (struct span){.source = r->source}, E0703,
+                   "kernel `%s` runs thread by thread, which needs the executor of libtile-rt",
+                   result->info.name),
+        "`--explain-perf` says why; `--emit=pack` and `--emit=c` make code for libtile-rt");
+    return false;
+  }
+  emit_object_header(t->arena, r->source->name, &result->info, &text);
+  result->output = (struct str){arena_strdup(t->arena, strbuf_cstr(&text)), text.len};
+  strbuf_finish(&text);
+  return true;
+}
+
 int mode_compile(struct tool *t) {
-  if (t->o.artifact != ARTIFACT_STAGE)
+  bool is_header = t->o.artifact == ARTIFACT_OBJECT_HEADER;
+  if (t->o.artifact != ARTIFACT_STAGE && !is_header)
     return mode_aot(t);
   int status;
   struct source *source = tool_source(t, &status);
   if (!source)
     return status;
   bool mlir = str_ends(str_from(source->name), ".mlir");
-  struct compile_request r = request_of(t, source, mlir);
-  if (!check_emit(t, &r) || !tool_bindings(t, &r.bindings, &r.binding_count))
+  struct compile_request r = tool_request(t, source, mlir);
+  if (!check_emit(t, &r))
     return EXIT_USAGE;
-  if (!mlir && r.emit != EMIT_AST && !tunings_for_compilation(t, &r))
-    return is_usage(diag_first_error_code(t->diag)) ? EXIT_USAGE : tool_error_status(t);
+  status = tool_specialise(t, &r, mlir);
+  if (status != EXIT_DONE)
+    return status;
   if (t->o.explain_perf && !t->o.emit_given && !r.passes.only && !r.passes.stop_after)
     return explain_perf(t, &r);
   struct compile_result result = {0};
   progress_stage(t, arena_printf(t->arena, "compiling %s for %s", source->name, r.target->name));
   bool ok = mlir ? compile_mlir(t->arena, t->diag, &r, &result)
                  : compile_kernel(t->arena, t->diag, &r, &result);
-  if (!ok)
+  if (!ok || (is_header && !make_header(t, &r, &result)))
     return tool_error_status(t);
   if (t->o.passes.time_passes)
     show_timing(t, &r, mlir, &result.timing);

@@ -123,6 +123,8 @@ int mode_explain(struct tool *t) {
     const char *near = nearest_code(name);
     if (near)
       diag_did_you_mean(d, t->o.mode_at, near);
+    else
+      diag_help(d, "codes stand in brackets at the end of a message, such as `E0214`");
     return EXIT_USAGE;
   }
   struct strbuf out = {.arena = t->arena};

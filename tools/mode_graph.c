@@ -112,8 +112,21 @@ static int write_file(struct tool *t, const char *path, const struct strbuf *tex
   return error ? tool_cannot_write(t, SPAN_NONE, path, error) : EXIT_DONE;
 }
 
+// Kernels of a graph are made for one GPU, or for processors.
+static bool check_targets(struct tool *t, target_vec *ret) {
+  if (!aot_targets(t, ret))
+    return false;
+  if (ret->len == 1 || !aot_has_gpu(ret))
+    return true;
+  diag_help(diag_error(t->diag, t->o.targets.at[t->o.targets.len - 1].where, E0703,
+                       "the kernels of a graph are chosen for one GPU, or for processors"),
+            "make one program for each, with a name of its own (`--name`)");
+  return false;
+}
+
 // NAME.h and NAME.c in the folder -o.
-static int emit_c(struct tool *t, const struct program *p, const struct target *target) {
+static int emit_c(struct tool *t, const struct program *p) {
+  target_vec targets = {0};
   struct c_module m = {.made_from = t->o.file};
   struct strbuf text = {.arena = t->arena};
   if (!t->o.output) {
@@ -123,7 +136,9 @@ static int emit_c(struct tool *t, const struct program *p, const struct target *
   }
   if (!aot_module_name(t, "graph", &m.name))
     return EXIT_USAGE;
-  if (!graph_pack(t, p, target, &m.pack))
+  if (!check_targets(t, &targets))
+    return EXIT_USAGE;
+  if (!graph_pack(t, p, &targets, &m.pack))
     return tool_error_status(t);
   int error = dir_create(t->o.output, 0777);
   if (error) {
@@ -154,7 +169,7 @@ static bool is_stage(const struct tool *t, enum emit_kind kind) {
 static int emit_as(struct tool *t, const struct program *p, const struct target *target) {
   struct strbuf out = {.arena = t->arena};
   if (t->o.artifact == ARTIFACT_C)
-    return emit_c(t, p, target);
+    return emit_c(t, p);
   struct json_writer w = {.out = &out};
   if (t->o.artifact == ARTIFACT_PLAN && t->o.json)
     program_write_plan(p, target->name, &w), strbuf_putc(&out, '\n');
@@ -173,9 +188,12 @@ static int emit_program(struct tool *t, struct graph *g) {
   bool is_c = t->o.artifact == ARTIFACT_C, is_plan = t->o.artifact == ARTIFACT_PLAN;
   if (!is_tile && !is_ptx && !is_c && !is_plan)
     return refuse(t);
-  if ((is_ptx || is_c) && target->is_cpu) {
-    diag_help(diag_error(t->diag, t->o.emit_at, E0703, "code made ahead of time is for GPUs"),
-              "name one: `--target sm_90a`");
+  if ((is_ptx && target->is_cpu) || (is_c && target->is_cpu && !t->o.target)) {
+    diag_help(diag_error(t->diag, t->o.emit_at, E0703,
+                         is_c ? "a program is made for a GPU or for processors"
+                              : "the CPU target has no PTX"),
+              is_c ? "name it: `--target sm_90a` or `--target cpu`"
+                   : "name a GPU: `--target sm_90a`");
     return EXIT_USAGE;
   }
   if (t->o.max_autotune) {
@@ -207,15 +225,19 @@ static bool take_likely_sizes(struct graph *g, void *user) {
   return l->status == EXIT_DONE;
 }
 
+struct graph *graph_open(struct tool *t, const struct source *source, int *ret_status) {
+  struct likely_sizes likely = {t, EXIT_DONE};
+  struct graph *g = graph_read_fx_likely(t->arena, t->diag, source, take_likely_sizes, &likely);
+  *ret_status = g ? EXIT_DONE : likely.status != EXIT_DONE ? likely.status : tool_error_status(t);
+  return g;
+}
+
 int mode_graph(struct tool *t) {
   int status;
   const struct source *source = tool_source(t, &status);
-  if (!source)
-    return status;
-  struct likely_sizes likely = {t, EXIT_DONE};
-  struct graph *g = graph_read_fx_likely(t->arena, t->diag, source, take_likely_sizes, &likely);
+  struct graph *g = source ? graph_open(t, source, &status) : NULL;
   if (!g)
-    return likely.status != EXIT_DONE ? likely.status : tool_error_status(t);
+    return status;
   size_t outputs = g->outputs.len, inputs = g->inputs.len;
   if (t->o.memory_budget && !t->o.explain_partition) {
     g->recomputes = true;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/npy.h"
+#include "tools/file_help.h"
 #include "tools/foreign_file.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@
 #define ALIGNMENT 64 // of the elements in the file
 
 struct npy_parser {
+  struct arena *arena;
   struct diag_engine *diag;
   struct span where;
   const char *path;
@@ -46,7 +48,8 @@ static bool faulty(const struct npy_parser *p, const struct npy_fault *fault) {
 
 static bool unreadable(const struct npy_parser *p, int error) {
   if (error == ENOENT)
-    diag_error(p->diag, p->where, E0710, "no such file: `%s`", p->path);
+    file_help(p->arena, diag_error(p->diag, p->where, E0710, "no such file: `%s`", p->path),
+              p->path, SPAN_NONE);
   else
     diag_error(p->diag, p->where, E0710, "cannot read `%s`: %s", p->path, strerror(error));
   return false;
@@ -139,7 +142,7 @@ static bool read_elements(struct npy_parser *p, int fd, uint64_t header_bytes) {
 
 bool npy_read(struct arena *a, struct diag_engine *diag, struct span where, const char *path,
               enum dtype as, struct array *ret) {
-  struct npy_parser p = {.diag = diag, .where = where, .path = path};
+  struct npy_parser p = {.arena = a, .diag = diag, .where = where, .path = path};
   bool standard_input = strcmp(path, "-") == 0;
   int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)

@@ -113,8 +113,8 @@ bool option_set_grid(struct tool *t, const struct given *g) {
 }
 
 bool option_set_emit(struct tool *t, const struct given *g) {
-  static const char *const artifacts[] = {"cubin", "pack",  "header",
-                                          "c",     "graph", "plan"}; // from ARTIFACT_CUBIN on
+  static const char *const artifacts[] = {
+      "cubin", "pack", "header", "c", "graph", "plan", "object-header"}; // from ARTIFACT_CUBIN on
   const char *kinds[EMIT_KIND_COUNT + COUNT_OF(artifacts)];
   for (int k = 0; k < EMIT_KIND_COUNT; k++)
     kinds[k] = emit_kind_name((enum emit_kind)k);
@@ -163,13 +163,34 @@ bool option_set_warp_specialize(struct tool *t, const struct given *g) {
 
 // The target of a GPU's name, or of another program's word.
 static const char *target_of_name(struct str name) {
-  static const char *const rows[][2] = {
-      {"host", "cpu"},         {"x86", "cpu"},       {"cuda", "auto"},    {"gpu", "auto"},
-      {"native", "auto"},      {"a100", "sm_80"},    {"ampere", "sm_80"}, {"a10", "sm_86"},
-      {"rtx3090", "sm_86"},    {"l4", "sm_89"},      {"l40", "sm_89"},    {"l40s", "sm_89"},
-      {"ada", "sm_89"},        {"rtx4090", "sm_89"}, {"h100", "sm_90a"},  {"h200", "sm_90a"},
-      {"hopper", "sm_90a"},    {"gh200", "sm_90a"},  {"b100", "sm_100a"}, {"b200", "sm_100a"},
-      {"blackwell", "sm_100a"}};
+  static const char *const rows[][2] = {{"host", "cpu"},
+                                        {"x86", "cpu"},
+                                        {"x86-64-v3", "cpu:x86-64-v3"},
+                                        {"avx2", "cpu:x86-64-v3"},
+                                        {"x86-64-v4", "cpu:x86-64-v4"},
+                                        {"avx512", "cpu:x86-64-v4"},
+                                        {"aarch64", "cpu:aarch64"},
+                                        {"arm64", "cpu:aarch64"},
+                                        {"cpu:native", "cpu"},
+                                        {"cuda", "auto"},
+                                        {"gpu", "auto"},
+                                        {"native", "auto"},
+                                        {"a100", "sm_80"},
+                                        {"ampere", "sm_80"},
+                                        {"a10", "sm_86"},
+                                        {"rtx3090", "sm_86"},
+                                        {"l4", "sm_89"},
+                                        {"l40", "sm_89"},
+                                        {"l40s", "sm_89"},
+                                        {"ada", "sm_89"},
+                                        {"rtx4090", "sm_89"},
+                                        {"h100", "sm_90a"},
+                                        {"h200", "sm_90a"},
+                                        {"hopper", "sm_90a"},
+                                        {"gh200", "sm_90a"},
+                                        {"b100", "sm_100a"},
+                                        {"b200", "sm_100a"},
+                                        {"blackwell", "sm_100a"}};
   for (size_t i = 0; i < COUNT_OF(rows); i++)
     if (name.len == strlen(rows[i][0]) && strncasecmp(name.ptr, rows[i][0], name.len) == 0)
       return rows[i][1];

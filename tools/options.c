@@ -4,12 +4,51 @@
 // `-Dname=value` and `-D name=value`.
 #include "tools/option_values.h"
 
+#include <ctype.h>
+#include <string.h>
+
+// Options of other compilers, by their beginnings.
+static const char *foreign_option_help(struct str name) {
+  static const struct {
+    const char *begin, *help;
+  } rows[] = {
+      {"-O", "code is always optimised: leave it out"},
+      {"-arch", "the GPU is named by `--target sm_90a`"},
+      {"--gpu-arch", "the GPU is named by `--target sm_90a`"},
+      {"-march", "code for the CPU is for this machine: leave it out"},
+      {"-ptx", "write `--emit=ptx`"},
+      {"-cubin", "write `--emit=cubin`"},
+      {"-S", "write `--emit=ptx`, or `--emit=llvm`"},
+      {"-c", "write `--emit=object`, or `--emit=cubin` for a GPU"},
+      {"-g", "PTX always names its lines; `TILE_DEBUG=gdb` makes line tables for the CPU"},
+      {"-G", "PTX always names its lines; `TILE_DEBUG=gdb` makes line tables for the CPU"},
+      {"-lineinfo", "PTX always names its lines: leave it out"},
+      {"-v", "write `--verbose`"},
+      {"-q", "write `--quiet`"},
+      {"-l", "kernels link no libraries: leave it out"},
+      {"-maxrregcount", "write `--max-registers N`"},
+      {"--maxrregcount", "write `--max-registers N`"},
+      {"-j", "one kernel is compiled at a time: leave it out"},
+  };
+  const char *found = NULL;
+  size_t longest = 0;
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    size_t n = strlen(rows[i].begin);
+    bool whole = n > 2 || name.len == 2 || isdigit((unsigned char)name.ptr[2]); // `-O2`, not `-Old`
+    if (n > longest && str_starts(name, rows[i].begin) && whole)
+      found = rows[i].help, longest = n;
+  }
+  return found;
+}
+
 static bool unknown_option(struct tool *t, struct str word, struct span where) {
   struct str name;
   (void)str_split(word, '=', &name);
   struct diag *d = diag_error(t->diag, where, E0701, "unknown option `%.*s`", STR_ARG(name));
-  const char *near = option_nearest(name);
-  if (near) {
+  const char *near = option_nearest(name), *foreign = foreign_option_help(name);
+  if (foreign) {
+    diag_help(d, "%s", foreign);
+  } else if (near) {
     struct span at = {where.source, where.begin, where.begin + (uint32_t)name.len};
     diag_did_you_mean(d, at, near);
   } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options that exclude or need each other.
+#include "lowering/target.h"
 #include "tools/option_values.h"
 
 static bool only_for_packs(struct tool *t, const struct word *w, size_t count, size_t limit,
@@ -25,16 +26,32 @@ static bool check_simulation(struct tool *t) {
   if (!o->target)
     return option_usage(t, o->simulate_at, E0703, "`--simulate` needs a GPU to simulate",
                         "add for example `--target sm_90a`");
-  return strcmp(o->target, "cpu") != 0 ||
+  return !target_find(str_from(o->target))->is_cpu ||
          option_usage(t, o->target_at, E0703,
                       "`--simulate` runs the code of a GPU, not that of the CPU",
                       "add for example `--target sm_90a`, or leave out `--simulate`");
 }
 
+// Code for another processor than this one is made, but not run here.
+static bool check_processor(struct tool *t) {
+  const struct options *o = &t->o;
+  const struct target *target = o->target ? target_find(str_from(o->target)) : NULL;
+  enum tool_mode mode = o->mode == MODE_GRAPH ? o->graph_mode : o->mode;
+  if (!target || !target->processor ||
+      (mode != MODE_RUN && mode != MODE_BENCH && mode != MODE_AUTOTUNE))
+    return true;
+  return option_usage(
+      t, o->target_at, E0703,
+      arena_printf(t->arena, "`--target %s` is for code that is made ahead of time", target->name),
+      "`--target cpu` runs on this machine; the environment variable `TILE_CPU_NAME=x86-64-v3` "
+      "keeps to older instructions");
+}
+
 // Options that only --emit=pack, header and c allow, or allow several times.
 static bool check_packing(struct tool *t) {
   const struct options *o = &t->o;
-  if (o->mode == MODE_GRAPH || (o->mode == MODE_COMPILE && o->artifact >= ARTIFACT_PACK))
+  if (o->mode == MODE_GRAPH || (o->mode == MODE_COMPILE && o->artifact >= ARTIFACT_PACK &&
+                                o->artifact != ARTIFACT_OBJECT_HEADER))
     return true;
   return only_for_packs(t, o->kernels.at, o->kernels.len, 1, "`--kernel`") &&
          only_for_packs(t, o->targets.at, o->targets.len, 1, "`--target`") &&
@@ -95,6 +112,8 @@ static bool check_graph(struct tool *t) {
   if (!o->graph)
     return !of_graphs || option_usage(t, o->emit_at, E0703, "this kind of `--emit` is of graphs",
                                       "name the graph with `--graph FILE`");
+  if (o->mode == MODE_REPORT)
+    return true;
   if (o->mode != MODE_COMPILE && o->mode != MODE_RUN && o->mode != MODE_BENCH)
     return option_usage(t, o->mode_at, E0703, "two modes at once",
                         "with `--graph` there are --emit, --run and --bench");
@@ -129,7 +148,24 @@ static bool check_files(struct tool *t) {
                       "give one; several kernels of one file are named by `--kernel`");
 }
 
+// A report is a page for people; other verbs print the same as data. It needs all stages.
+static bool check_report(struct tool *t) {
+  const struct options *o = &t->o;
+  if (o->mode != MODE_REPORT)
+    return true;
+  if (o->json)
+    return option_usage(t, o->mode_at, E0703, "a report is a page for people, not JSON",
+                        "`tilec compile FILE --explain-perf --json` has a kernel's numbers as "
+                        "data, `tilec graph FILE --emit=plan --json` those of a graph");
+  if (o->emit_given)
+    return option_usage(t, o->emit_at, E0703, "a report has all stages; `--emit` is not for it",
+                        "`tilec compile FILE --emit=KIND` writes one");
+  return (!o->passes.only && !o->passes.stop_after) ||
+         option_usage(t, o->mode_at, E0703, "a report needs all passes",
+                      "leave out `--passes` and `--stop-after`");
+}
+
 bool options_check(struct tool *t) {
   return check_verb(t) && check_files(t) && check_graph(t) && check_packing(t) && check_tuning(t) &&
-         check_simulation(t);
+         check_report(t) && check_simulation(t) && check_processor(t);
 }

@@ -2,6 +2,7 @@
 // Shared by all modes: reads the source, writes the result, maps recorded errors to the exit
 // status.
 #include "base/file.h"
+#include "tools/file_help.h"
 #include "tools/foreign_file.h"
 #include "tools/option_values.h"
 #include "tools/progress.h"
@@ -36,6 +37,8 @@ struct source *tool_source(struct tool *t, int *ret_status) {
     const char *verb = t->o.verb ? NULL : verb_nearest(str_from(t->o.file));
     if (verb)
       diag_help(d, "did you mean `tilec %s`?", verb);
+    else
+      file_help(t->arena, d, t->o.file, t->o.file_at);
   } else if (error == EFBIG)
     diag_error(t->diag, t->o.file_at, E0901, "`%s` is larger than %u MiB", t->o.file,
                SOURCE_MAX_BYTES >> 20);

@@ -62,6 +62,7 @@ static int run_mode(struct tool *t) {
   case MODE_LAYOUT: return mode_layout(t);
   case MODE_TUNINGS: return mode_tunings(t);
   case MODE_GRAPH: return mode_graph(t);
+  case MODE_REPORT: return mode_report(t);
   case MODE_DOCTOR: return mode_doctor(t);
   case MODE_LIST_PASSES: return mode_list_passes(t);
   case MODE_EXPLAIN: return mode_explain(t);

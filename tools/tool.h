@@ -24,6 +24,7 @@ enum tool_mode {
   MODE_LAYOUT,
   MODE_TUNINGS,
   MODE_GRAPH,
+  MODE_REPORT,
   MODE_DOCTOR,
   MODE_LIST_PASSES,
   MODE_EXPLAIN,
@@ -54,9 +55,10 @@ enum artifact {
   ARTIFACT_HEADER,
   ARTIFACT_C,
   ARTIFACT_GRAPH,
-  ARTIFACT_PLAN
+  ARTIFACT_PLAN,
+  ARTIFACT_OBJECT_HEADER // of one kernel for a processor
 };
-#define ARTIFACT_COUNT 7
+#define ARTIFACT_COUNT 8
 
 struct words {
   struct word *at;
@@ -160,6 +162,7 @@ int mode_tunings(struct tool *t);
 int mode_graph(struct tool *t);
 struct graph;
 int explain_fusion(struct tool *t, struct graph *g); // of --graph
+int mode_report(struct tool *t);
 int mode_doctor(struct tool *t);
 int mode_list_passes(struct tool *t);
 int mode_explain(struct tool *t);
@@ -185,6 +188,10 @@ int tool_error_status(const struct tool *t);
 const char *tool_device_name(struct tool *t);
 // The named target, else that of the machine's GPU, else the CPU.
 const struct target *tool_target(const struct tool *t);
+// What the options say about a compilation, except bindings. `mlir`: the source is IR.
+struct compile_request tool_request(struct tool *t, struct source *source, bool mlir);
+// Adds bindings of parameters and tunings. EXIT_DONE, or the exit status with diagnostics.
+int tool_specialise(struct tool *t, struct compile_request *r, bool mlir);
 // Bindings of the kernel's parameters from --signature and -D.
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);
 // lang_unit_resolve with the options' constants, for this target (NULL: none); false with

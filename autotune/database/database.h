@@ -9,7 +9,7 @@
 //    "types": "*f16:16,*f16:16,*f16:16,i32:16,...", "fixed": {"ACTIVATION": "\"relu\""},
 //    "key": {"K": 4096, "M": 4096, "N": 4096},
 //    "config": {"BLOCK_K": 64, ..., "num_stages": 3, "num_warps": 8},
-//    "ms": 0.281, "default_ms": 0.317, ("spilled_bytes": 16,) "tuned": "0.1.0",
+//    "ms": 0.281, "default_ms": 0.317, ("spilled_bytes": 16,) "tuned": "0.2.0",
 //    "hash": "<SHA-256 of the kernel's source and its imports>"}, ...]}
 // An entry is found by kernel, hash, device, target, types, fixed constants and key. An entry with
 // another hash is stale: not used, reported by `show`, replaced by the next tuning. Without an

@@ -2,6 +2,8 @@
 // The space as an SVG: one panel per dimension, its values along x, times along y (logarithmic), a
 // dot per measured configuration; the winner is filled, the default ringed, configurations that
 // spill and so cannot win are yellow, failures are crosses at the top. Each dot has a tooltip.
+// Below them heat maps of two dimensions each.
+#include "autotune/report/heat_map.h"
 #include "autotune/report/report_internal.h"
 #include "base/xml.h"
 
@@ -15,7 +17,7 @@ enum {
   RIGHT = 12,
   BOTTOM = 40,
   ACROSS = 3,
-  HEAD = 34
+  HEAD = 38
 };
 
 struct scale {
@@ -120,27 +122,49 @@ static void draw_panel(const struct tune_space *s, const struct tune_result *r, 
   strbuf_puts(out, "</g>\n");
 }
 
+static const char style[] =
+    "<style>text{fill:#222}.back{fill:#fff}.frame{fill:none;stroke:#888}.grid{stroke:#ddd}"
+    ".end{text-anchor:end}.mid{text-anchor:middle}.name{text-anchor:middle;font-weight:bold}"
+    ".dot{fill:#3b76af;fill-opacity:.6}.spills{fill:#e5ae38}.best{fill:#c03d3e}"
+    ".default{fill:#fff;stroke:#222;stroke-width:1.5}.cell{stroke:#8888;stroke-width:.5}"
+    ".winner{stroke:#c03d3e;stroke-width:3}.light{fill:#fff}"
+    ".failed{stroke:#c03d3e;stroke-width:1.5;fill:none}"
+    "@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#16181c}.grid{stroke:#33363c}"
+    ".dot{fill:#82b4f5}.default{fill:#16181c;stroke:#ddd}.light{fill:#fff}.dark{fill:#222}}</style>"
+    "\n";
+
+static int rows_of(size_t count) { return ((int)count + ACROSS - 1) / ACROSS; }
+
+static void draw_heading(const char *title, struct strbuf *out) {
+  strbuf_puts(out, "<text x=\"10\" y=\"16\" font-size=\"13\">");
+  escape(title, out);
+  strbuf_puts(out, ": ms, by dimension</text>\n<text x=\"10\" y=\"31\">red: best, ringed: default, "
+                   "yellow: spills, crosses: failed</text>\n");
+}
+
 void tune_svg(const struct tune_space *s, const struct tune_result *r, const char *title,
               struct strbuf *out) {
   struct scale scale = times(r);
-  int across = s->dim_count < ACROSS ? (s->dim_count ? (int)s->dim_count : 1) : ACROSS;
-  int down = s->dim_count ? ((int)s->dim_count + ACROSS - 1) / ACROSS : 1;
+  size_t maps = heat_map_count(s), most = maps > s->dim_count ? maps : s->dim_count;
+  int across = most < ACROSS ? 2 : ACROSS; // room for the title
+  int top = HEAD + (s->dim_count ? rows_of(s->dim_count) : 1) * HEIGHT;
+  int height = top + (maps ? HEAD + rows_of(maps) * HEIGHT : 0);
   strbuf_printf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
                 "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"10\">\n",
-                across * WIDTH, HEAD + down * HEIGHT, across * WIDTH, HEAD + down * HEIGHT);
-  strbuf_puts(out, "<style>.frame{fill:none;stroke:#888}.grid{stroke:#ddd}.end{text-anchor:end}"
-                   ".mid{text-anchor:middle}.name{text-anchor:middle;font-weight:bold}"
-                   ".dot{fill:#3b76af;fill-opacity:.6}.spills{fill:#e5ae38}.best{fill:#c03d3e}"
-                   ".default{fill:#fff;stroke:#222;stroke-width:1.5}"
-                   ".failed{stroke:#c03d3e;stroke-width:1.5;fill:none}</style>\n"
-                   "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-                   "<text x=\"10\" y=\"20\" font-size=\"13\">");
-  escape(title, out);
-  strbuf_puts(
-      out,
-      ": ms, by dimension; red: best, ringed: default, yellow: spills, crosses: failed</text>\n");
+                across * WIDTH, height, across * WIDTH, height);
+  strbuf_puts(out, style);
+  strbuf_puts(out, "<rect width=\"100%\" height=\"100%\" class=\"back\"/>\n");
+  draw_heading(title, out);
   for (size_t d = 0; d < s->dim_count; d++)
     draw_panel(s, r, d, &scale, out);
+  if (maps) {
+    struct heat_map_frame f = {top + HEAD, WIDTH, HEIGHT, ACROSS};
+    strbuf_printf(out,
+                  "<text x=\"10\" y=\"%d\" font-size=\"13\">the least ms of two dimensions; dark: "
+                  "fast, framed: best</text>\n",
+                  top + 20);
+    heat_maps_draw(s, r, &f, out);
+  }
   strbuf_puts(out, "</svg>\n");
 }

@@ -127,7 +127,8 @@ bool space_value(struct space_builder *b, struct span at, size_t dim, struct str
       d->kind != TUNE_CONSTANT ? option_fault(d->kind, text)
       : lang_is_constant(b->a, text)
           ? NULL
-          : "a value is a number, True, False, None, a quoted string, a type name or a tuple";
+          : "a value is a number, True, False, None, a quoted string, a type name or a tuple; "
+            "a range is `64..1024:x2`";
   if (fault) {
     struct diag *e =
         diag_error(b->diag, at, E0727, "`%.*s` is no value for `%s`", STR_ARG(text), d->name);

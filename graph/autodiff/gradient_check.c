@@ -16,8 +16,9 @@ static bool check_output(struct graph *g, const struct value *v, const struct va
                          struct span at) {
   struct span where = v->def ? v->span : at;
   if (!dtype_is_float(v->dtype)) {
-    diag_error(g->diag, where, E1013, "`%s` is %s: only floats have gradients", v->name,
-               type_of(g, v));
+    diag_help(diag_error(g->diag, where, E1013, "`%s` is %s: only floats have gradients", v->name,
+                         type_of(g, v)),
+              "differentiate by floats; `x.to(torch.float32)` in the model makes one");
     return false;
   }
   if (!seed && !expr_is(value_numel(g->exprs, v), 1)) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Appends operators: fits arguments to parameters; composed operators append others instead.
-#include "graph/ir/graph.h"
-
 #include "graph/ir/complex.h"
 #include "graph/ir/custom.h"
+#include "graph/ir/graph.h"
 #include "graph/ir/graph_build.h"
 #include "graph/ir/graph_operators.h"
 
@@ -159,8 +158,9 @@ static bool check_integers(struct graph *g, const struct operator_row *row, cons
   const struct parameter *p = operator_parameters(row->id, &count);
   for (size_t i = 0; i < count; i++)
     if (p[i].type == 'i' && !is_to_the_end(&p[i], &n->args[i]) && !is_in_range(&n->args[i])) {
-      diag_error(g->diag, n->span, E1004, "`%s`: `%.*s` is larger than any tensor", row->name,
-                 STR_ARG(p[i].name));
+      diag_help(diag_error(g->diag, n->span, E1004, "`%s`: `%.*s` is larger than any tensor",
+                           row->name, STR_ARG(p[i].name)),
+                "write a size of the tensors");
       return false;
     }
   return true;

@@ -124,19 +124,30 @@ struct value *complex_input(struct graph *g, const char *name, enum dtype part, 
   return v;
 }
 
+static bool has_strides(const struct value *pairs, const struct expr *const *strides) {
+  for (uint32_t d = 0; d < pairs->rank; d++)
+    if (pairs->strides[d] != strides[d])
+      return false;
+  return true;
+}
+
 struct value *complex_output(struct graph *g, struct value *v, struct span at) {
   struct build b = {g, at};
   bool is_new = !v->complex->pairs;
   struct value *pairs = complex_pairs(&b, v);
-  if (pairs && !is_new && v->name && strcmp(pairs->name, v->name) != 0) {
+  if (!pairs)
+    return NULL;
+  const struct expr **strides = strides_of_pairs(g, v->rank, v->strides);
+  bool is_alike = is_new || has_strides(pairs, strides);
+  if (!is_alike || (!is_new && v->name && strcmp(pairs->name, v->name) != 0)) {
     const struct arg whole = TENSOR(pairs);
-    pairs = graph_apply(g, OP_ALIAS, &whole, 1, at);
-    if (pairs)
-      pairs->name = v->name;
+    pairs = graph_apply(g, is_alike ? OP_ALIAS : OP_CLONE, &whole, 1, at);
+    is_new = !is_alike;
   }
-  if (!pairs || !is_new)
-    return pairs;
-  pairs->strides = strides_of_pairs(g, v->rank, v->strides);
+  if (!pairs)
+    return NULL;
+  if (is_new)
+    pairs->strides = strides;
   if (v->name)
     pairs->name = v->name;
   return pairs;

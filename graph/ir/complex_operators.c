@@ -113,12 +113,19 @@ void complex_full(struct build *b, struct node *n) {
        n->args[n->op == OP_FULL ? 2 : 1], DTYPE_F32);
 }
 
-// self [fill_value] dtype; self size dtype
+void complex_zero(struct build *b, struct node *n) {
+  struct value *part = BUILD(b, OP_ZEROS_LIKE, TENSOR(RE(X)));
+  n->results[0] = complex_of_parts(b, part, part);
+}
+
+// self [size] [fill_value] dtype
 void complex_full_like(struct build *b, struct node *n) {
-  bool has_size = n->op == OP_NEW_ZEROS, has_value = n->op == OP_FULL_LIKE;
+  bool has_value = n->op == OP_FULL_LIKE || n->op == OP_NEW_FULL;
+  unsigned has_size = n->op == OP_NEW_ZEROS || n->op == OP_NEW_ONES || n->op == OP_NEW_FULL;
   struct arg size = has_size ? n->args[1] : arg_exprs(b->g, X->rank, X->shape);
-  double value = has_value ? node_real(n, 1) : n->op == OP_ONES_LIKE;
-  struct arg t = n->args[has_size || has_value ? 2 : 1];
+  double value =
+      has_value ? node_real(n, 1 + has_size) : n->op == OP_ONES_LIKE || n->op == OP_NEW_ONES;
+  struct arg t = n->args[1 + has_size + has_value];
   if (t.kind == ARG_NONE && !X->complex)
     t = ARG_D(X->dtype);
   fill(b, n, size, value, t, X->dtype);
@@ -317,6 +324,35 @@ void complex_product(struct build *b, struct node *n) {
   n->results[0] = complex_of_parts(b, re, im);
 }
 
+static struct value *scaled(struct build *b, struct value *v, double by) {
+  return by == 1 ? v : BUILD(b, OP_MUL_TENSOR, TENSOR(v), ARG_F(by));
+}
+
+// beta self + alpha (x y)
+void complex_add_product(struct build *b, struct node *n) {
+  enum operator_id op = n->op == OP_ADDMM ? OP_MM : OP_BMM;
+  struct value *product = build_binop(b, op, Y, node_value(n, 2));
+  double beta = node_real(n, 3), alpha = node_real(n, 4);
+  n->results[0] = beta == 0 ? scaled(b, product, alpha)
+                            : build_add(b, scaled(b, X, beta), scaled(b, product, alpha));
+}
+
+// The sum of the products of two vectors, or of a matrix's rows and a vector.
+void complex_dot(struct build *b, struct node *n) {
+  struct value *x = n->op == OP_VDOT ? build_unop(b, OP_CONJ, X) : X;
+  n->results[0] = BUILD(b, OP_SUM_DIM, TENSOR(build_mul(b, x, Y)), arg_int(b->g, -1), ARG_B(false));
+}
+
+// Of the absolute values.
+void complex_norm(struct build *b, struct node *n) {
+  struct arg args[OPERATOR_MAX_PARAMETERS];
+  for (unsigned i = 0; i < n->arg_count; i++)
+    args[i] = n->args[i].kind == ARG_COMPLEX ? ARG_D(n->args[i].dtype) : n->args[i];
+  args[0] = TENSOR(length(b, X));
+  struct node *real = graph_append(b->g, n->op, args, n->arg_count, b->at);
+  n->results[0] = real ? real->results[0] : NULL;
+}
+
 // ---- the same for each part ----
 
 // Another reference to the same parts.
@@ -342,18 +378,19 @@ static struct arg part_of_arg(struct build *b, struct arg a, bool imaginary, boo
   return a;
 }
 
-// Appends the operator for each part. Bit i of `numbers`: argument i is a number, or may be one,
-// whose imaginary part is 0.
-static void each_part(struct build *b, struct node *n, unsigned first, bool reals,
+// Appends the operator for each part. Bit i of `kept`: argument i is no tensor of numbers but a
+// condition, or indices. Bit i of `numbers`: it is a number, or may be one, whose imaginary part
+// is 0.
+static void each_part(struct build *b, struct node *n, unsigned kept, bool reals,
                       unsigned numbers) {
   struct node *parts[2];
   for (unsigned k = 0; k < 2; k++) {
     struct arg args[OPERATOR_MAX_PARAMETERS];
     for (unsigned i = 0; i < n->arg_count; i++) {
       bool is_number = numbers >> i & 1 && n->args[i].kind != ARG_VALUE;
-      args[i] = is_number && k ? ARG_F(0)
-                : i < first    ? n->args[i]
-                               : part_of_arg(b, n->args[i], k, reals);
+      args[i] = is_number && k  ? ARG_F(0)
+                : kept >> i & 1 ? n->args[i]
+                                : part_of_arg(b, n->args[i], k, reals);
     }
     if (!(parts[k] = graph_append(b->g, n->op, args, n->arg_count, b->at)))
       return;
@@ -368,8 +405,17 @@ void complex_parts(struct build *b, struct node *n) { each_part(b, n, 0, false, 
 
 // Real operands are promoted.
 void complex_mixed(struct build *b, struct node *n) {
-  bool chooses = n->op == OP_WHERE_SELF;
-  each_part(b, n, chooses, true, chooses ? 6 : 0);
+  switch (n->op) {
+  case OP_WHERE_SELF: each_part(b, n, 1, true, 6); break; // condition self other
+  case OP_INDEX_PUT: each_part(b, n, 2, true, 0); break;  // self indices values
+  case OP_SCATTER_SRC:                                    // self dim index src
+  case OP_SCATTER_ADD: each_part(b, n, 4, true, 0); break;
+  default: each_part(b, n, 0, true, 0);
+  }
+}
+
+void complex_masked_fill(struct build *b, struct node *n) {
+  n->results[0] = BUILD(b, OP_WHERE_SELF, TENSOR(Y), n->args[2], TENSOR(X));
 }
 
 // self pad value

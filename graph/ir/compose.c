@@ -2,6 +2,8 @@
 // Helpers of the functions of graph/ir/composed.def.
 #include "graph/ir/compose.h"
 
+#include "graph/ir/operator_help.h"
+
 enum { REDUCTION_NONE, REDUCTION_MEAN };
 
 void compose_error(struct build *b, const struct node *n, enum diag_code code, const char *fmt,
@@ -10,7 +12,7 @@ void compose_error(struct build *b, const struct node *n, enum diag_code code, c
   va_start(ap, fmt);
   const char *text = arena_vprintf(b->g->arena, fmt, ap);
   va_end(ap);
-  diag_error(b->g->diag, b->at, code, "`%s`: %s", operator_row(n->op)->name, text);
+  operator_error(b->g->diag, b->at, code, operator_row(n->op), text);
 }
 
 uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t rank) {

@@ -45,10 +45,30 @@ void compose_grouped_mm(struct build *b, struct node *n) {
   if (!check(b, n, x, y, offs))
     return;
   if (n->args[3].kind == ARG_VALUE) {
-    compose_error(b, n, E1008, "a bias of a grouped product: add it to the result");
+    compose_error(b, n, E1008, "a bias of a grouped product\nadd it to the result");
     return;
   }
   n->results[0] = build_convert(b, product(b, x, y, offs, false), dtype_or(n, 4, x->dtype));
+}
+
+// ---- the operators that the library `transformers` registers for other dtypes than bf16 ----
+
+// input weight offs
+void compose_grouped_mm_fallback(struct build *b, struct node *n) {
+  struct value *x = node_value(n, 0), *y = node_value(n, 1), *offs = node_value(n, 2);
+  if (check(b, n, x, y, offs))
+    n->results[0] = product(b, x, y, build_convert(b, offs, DTYPE_I32), false);
+}
+
+// input weight offs grad_output
+void compose_grouped_mm_fallback_backward(struct build *b, struct node *n) {
+  struct value *x = node_value(n, 0), *y = node_value(n, 1), *offs = node_value(n, 2);
+  struct value *grad = node_value(n, 3);
+  if (!check(b, n, x, y, offs) || !check(b, n, x, grad, offs))
+    return;
+  offs = build_convert(b, offs, DTYPE_I32);
+  n->results[0] = product(b, grad, build_swap(b, y, 1, 2), offs, false);
+  n->results[1] = product(b, build_swap(b, x, 0, 1), grad, offs, false);
 }
 
 // ---- scales: one for each row of self and each column of mat2, in each group ----

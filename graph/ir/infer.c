@@ -2,6 +2,8 @@
 // Shared by the rules of operators: errors, results, broadcasting, strides of results.
 #include "graph/ir/infer.h"
 
+#include "graph/ir/operator_help.h"
+
 #include <inttypes.h>
 
 // ---- errors ----
@@ -11,7 +13,7 @@ bool infer_error(struct infer *in, enum diag_code code, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = arena_vprintf(in->g->arena, fmt, ap);
   va_end(ap);
-  diag_error(in->g->diag, in->n->span, code, "`%s`: %s", in->op->name, text);
+  operator_error(in->g->diag, in->n->span, code, in->op, text);
   return false;
 }
 
@@ -231,9 +233,11 @@ bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v) 
       continue;
     bool widens = is_one(in, *size, v->shape[d]);
     if (!widens && !infer_same_size(in, *size, v->shape[d]))
-      return infer_error(in, E1004, "shapes %s and %s do not broadcast",
-                         infer_shape_text(in, e->rank, e->shape),
-                         infer_shape_text(in, v->rank, v->shape));
+      return infer_error(
+          in, E1004,
+          "shapes %s and %s do not broadcast\ndimensions are aligned at the right, each pair is "
+          "equal or has a 1: `aten.unsqueeze.default(x, dim)` inserts one",
+          infer_shape_text(in, e->rank, e->shape), infer_shape_text(in, v->rank, v->shape));
     *size = widens ? v->shape[d] : expr_equate(*size, v->shape[d]);
   }
   *e = wide;

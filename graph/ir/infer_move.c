@@ -47,8 +47,11 @@ bool infer_cat(struct infer *in) {
     for (uint32_t k = 0; k < e.rank && same; k++)
       same = k == d || infer_same_size(in, v->shape[k], e.shape[k]);
     if (!same)
-      return infer_error(in, E1004, "%s and %s cannot be concatenated along dimension %u",
-                         infer_type_text(in, first), infer_type_text(in, v), d);
+      return infer_error(
+          in, E1004,
+          "%s and %s cannot be concatenated along dimension %u\nall other dimensions are equal: "
+          "cut or pad one of them, or choose another dimension",
+          infer_type_text(in, first), infer_type_text(in, v), d);
     e.shape[d] = expr_add(x, e.shape[d], v->shape[d]);
   }
   if (!first && !infer_dim(in, 1, 1, &d))

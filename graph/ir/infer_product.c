@@ -3,8 +3,10 @@
 #include "graph/ir/infer.h"
 
 static bool do_not_multiply(struct infer *in, const struct value *a, const struct value *b) {
-  return infer_error(in, E1004, "%s and %s cannot be multiplied", infer_type_text(in, a),
-                     infer_type_text(in, b));
+  return infer_error(in, E1004,
+                     "%s and %s cannot be multiplied\nthe columns of the first are the rows of the "
+                     "second: `aten.permute.default(w, [1, 0])` transposes",
+                     infer_type_text(in, a), infer_type_text(in, b));
 }
 
 // [.., M, K] times [.., K, N] with `batch` equal leading dimensions.

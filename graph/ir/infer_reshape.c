@@ -56,7 +56,9 @@ static bool complete_sizes(struct infer *in, const struct value *v, struct exten
     others = expr_mul(x, others, e->shape[missing]);
   }
   if (!infer_same_size(in, numel, others))
-    return infer_error(in, E1004, "%s cannot be viewed as %s: the numbers of elements differ",
+    return infer_error(in, E1004,
+                       "%s cannot be viewed as %s: the numbers of elements differ\nthe sizes "
+                       "multiply to that of the tensor; one of them may be -1, and is computed",
                        infer_type_text(in, v), asked);
   return true;
 }

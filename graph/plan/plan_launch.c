@@ -24,7 +24,8 @@ bool plan_has_pdl(const struct program_options *o) {
 }
 
 bool plan_is_cpu(const struct program_options *o) {
-  return o->target && str_is(str_from(o->target), "cpu");
+  const struct target *t = o->target ? target_find(str_from(o->target)) : NULL;
+  return t && t->is_cpu;
 }
 
 struct kernel_plan *plan_kernel(struct program *p, enum kernel_kind kind, const struct region *r,

@@ -132,6 +132,9 @@ void program_print_plan(const struct program *p, const char *target, struct strb
 // The same as a JSON object. Nested at most as deep as subgraphs are.
 struct json_writer;
 void program_write_plan(const struct program *p, const char *target, struct json_writer *w);
+// The lower bound of a launch's time in milliseconds, for likely sizes: its bytes and operations at
+// the target's peaks. 0: they are not known.
+double launch_bound_ms(const struct launch *l, const char *target);
 void program_print_tile(const struct program *p, struct strbuf *out); // all sources in one file
 
 // ---- sources and grids (graph/program/program_kernel.c) ----

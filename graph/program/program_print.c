@@ -30,10 +30,14 @@ static void print_count(double n, const char *unit, struct strbuf *out) {
 
 static double number(const struct expr *e) { return e ? (double)expr_hint(e) : 0; }
 
-// The lower bound of a launch's time.
 static double bound_ms(const struct launch *l, const struct peak *peak) {
   double memory = number(l->bytes) / peak->bytes, compute = number(l->flops) / peak->flops;
   return 1e3 * (memory > compute ? memory : compute);
+}
+
+double launch_bound_ms(const struct launch *l, const char *target) {
+  const struct peak *peak = peak_of(target);
+  return peak ? bound_ms(l, peak) : 0;
 }
 
 static void print_args(const struct launch *l, struct strbuf *out) {

@@ -151,8 +151,9 @@ static bool annotate(struct reader *r, struct binding *b, const struct annotatio
     return fx_annotate(r, b->value, an, b->span);
   bool is_number = b->kind == BOUND_NUMBER;
   if ((b->kind == BOUND_VALUE) == an->is_number || (is_number && !an->is_number)) {
-    fx_error(r, an->span, E1006, "annotated as a %s, but this is a %s",
-             an->is_number ? "number" : "tensor", is_number ? "number" : "tensor");
+    diag_help(fx_error(r, an->span, E1006, "annotated as a %s, but this is a %s",
+                       an->is_number ? "number" : "tensor", is_number ? "number" : "tensor"),
+              "leave out the annotation, or export the graph again");
     return false;
   }
   const struct arg *x = &b->number, *y = &an->number;
@@ -160,7 +161,9 @@ static bool annotate(struct reader *r, struct binding *b, const struct annotatio
       (x->number->hi < y->number->lo || y->number->hi < x->number->lo)) {
     struct strbuf text = {.arena = r->arena};
     expr_print(x->number, &text);
-    fx_error(r, an->span, E1006, "annotated as another number than this, `%s`", strbuf_cstr(&text));
+    diag_help(fx_error(r, an->span, E1006, "annotated as another number than this, `%s`",
+                       strbuf_cstr(&text)),
+              "leave out the annotation, or export the graph again");
     strbuf_finish(&text);
     return false;
   }
@@ -251,7 +254,8 @@ static bool add_outputs(struct reader *r, const struct arg *a, struct span at) {
     if (!(v = graph_apply(r->g, OP_SCALAR_TENSOR, args, COUNT_OF(args), at)))
       return r->failed = true, false;
   } else if (a->kind != ARG_VALUE && a->kind != ARG_NONE) {
-    fx_error(r, at, E1001, "a graph returns tensors, None and sizes");
+    diag_help(fx_error(r, at, E1001, "a graph returns tensors, None and sizes"),
+              "return the tensors themselves, in a tuple");
     return false;
   }
   if (v && v->complex && !(v = complex_output(r->g, v, at)))

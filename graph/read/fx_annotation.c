@@ -66,8 +66,9 @@ static bool dims(struct reader *r, const struct expr **ret, uint32_t *ret_rank) 
   while (fx_peek(r) != TOK_RBRACKET) {
     size_t first = r->pos;
     if (*ret_rank == GRAPH_MAX_RANK) {
-      fx_error(r, fx_span(r, first, first + 1), E1009, "a tensor of more than %d dimensions",
-               GRAPH_MAX_RANK);
+      diag_help(fx_error(r, fx_span(r, first, first + 1), E1009,
+                         "a tensor of more than %d dimensions", GRAPH_MAX_RANK),
+                "join dimensions in the model: a tensor has at most 16");
       return false;
     }
     const struct expr *e;
@@ -75,7 +76,8 @@ static bool dims(struct reader *r, const struct expr **ret, uint32_t *ret_rank) 
     if (!fx_number(r, &e))
       return false;
     if (e->lo < 0 && expr_is_const(e, NULL)) {
-      fx_error(r, fx_span(r, first, r->pos), E1001, "a negative number of elements");
+      diag_help(fx_error(r, fx_span(r, first, r->pos), E1001, "a negative number of elements"),
+                "sizes are 0 or more");
       return false;
     }
     ret[(*ret_rank)++] = e;
@@ -96,7 +98,9 @@ static bool dtype(struct reader *r, struct annotation *ret) {
   switch (fx_dtype_from_short(name, &ret->dtype)) {
   case FX_DTYPE_KNOWN: return true;
   case FX_DTYPE_UNSUPPORTED:
-    fx_error(r, at, E1008, "tensors of `%.*s`", STR_ARG(name));
+    diag_help(fx_error(r, at, E1008, "tensors of `%.*s`", STR_ARG(name)),
+              "dtypes are those of docs/operators.md: convert the tensor in the model, "
+              "`x.to(torch.float32)`");
     return false;
   default:
     diag_help(fx_error(r, at, E1001, "`%.*s` is not a dtype", STR_ARG(name)),
@@ -114,8 +118,9 @@ static bool tensor(struct reader *r, struct annotation *ret) {
     if (!dims(r, ret->strides, &rank))
       return false;
     if (rank != ret->rank) {
-      fx_error(r, fx_span(r, first, r->pos), E1001, "%u strides for %u dimensions", rank,
-               ret->rank);
+      diag_help(fx_error(r, fx_span(r, first, r->pos), E1001, "%u strides for %u dimensions", rank,
+                         ret->rank),
+                "give a stride for each dimension, or leave them out: `f32[8]`");
       return false;
     }
     ret->has_strides = true;
@@ -243,6 +248,7 @@ bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
         fx_error(r, an->span, E1006, "annotated as `%.*s`, but the operator gives `%s`",
                  STR_ARG(text), strbuf_cstr(&type));
     diag_label(d, made_at, "gives `%s`", strbuf_cstr(&type));
+    diag_help(d, "change the annotation to `%s`, or the operator's arguments", strbuf_cstr(&type));
     strbuf_finish(&type);
     return false;
   }

@@ -13,7 +13,8 @@ static bool keep(struct reader *r, const struct expr *e, struct span at, struct 
     return false;
   }
   if (e->kind == EXPR_CONST && e->overflows) {
-    fx_error(r, at, E1009, "a number that does not fit 64 bits");
+    diag_help(fx_error(r, at, E1009, "a number that does not fit 64 bits"),
+              "numbers have 64 bits; PyTorch writes 9223372036854775807 for `to the end`");
     return false;
   }
   return true;
@@ -122,7 +123,7 @@ static bool combine_integers(struct reader *r, enum token_kind op, struct span a
                              const struct expr *b, struct arg *a) {
   struct exprs *x = r->g->exprs;
   if ((op == TOK_DOUBLE_SLASH || op == TOK_PERCENT) && expr_is(b, 0)) {
-    fx_error(r, at, E1001, "a division by zero");
+    diag_help(fx_error(r, at, E1001, "a division by zero"), "mend the size that it divides by");
     return false;
   }
   switch (op) {

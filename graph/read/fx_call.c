@@ -82,8 +82,9 @@ struct call {
 static bool argument(struct reader *r, struct call *c) {
   size_t first = r->pos, i = c->count;
   if (i == CALL_MAX_ARGS) {
-    fx_error(r, fx_span(r, first, first + 1), E1003, "too many arguments for `%.*s`",
-             STR_ARG(c->name));
+    diag_help(fx_error(r, fx_span(r, first, first + 1), E1003, "too many arguments for `%.*s`",
+                       STR_ARG(c->name)),
+              "remove it: `tilec explain E1003`");
     return false;
   }
   if (fx_peek(r) == TOK_NAME && fx_peek_behind(r) == TOK_ASSIGN) {
@@ -143,7 +144,8 @@ static bool put_named(struct reader *r, const struct call *c, size_t i, const st
     return false;
   }
   if (given[p]) {
-    fx_error(r, c->spans[i], E1003, "`%.*s` is given twice", STR_ARG(c->names[i]));
+    diag_help(fx_error(r, c->spans[i], E1003, "`%.*s` is given twice", STR_ARG(c->names[i])),
+              "remove one of the two");
     return false;
   }
   args[p] = c->args[i];
@@ -159,8 +161,9 @@ static bool bind(struct reader *r, const struct call *c, const struct parameter 
   bool given[OPERATOR_MAX_PARAMETERS] = {false};
   size_t positional = c->count - c->by_name;
   if (c->count > count) {
-    fx_error(r, c->spans[count], E1003, "`%.*s` takes %zu argument%s", STR_ARG(c->name), count,
-             count == 1 ? "" : "s");
+    diag_help(fx_error(r, c->spans[count], E1003, "`%.*s` takes %zu argument%s", STR_ARG(c->name),
+                       count, count == 1 ? "" : "s"),
+              "remove what is too much");
     return false;
   }
   for (size_t i = 0; i < positional; i++) {
@@ -178,8 +181,9 @@ static bool bind(struct reader *r, const struct call *c, const struct parameter 
     if (given[p])
       continue;
     if (!ps[p].has_default) {
-      fx_error(r, c->at, E1003, "`%.*s` needs an argument `%.*s`", STR_ARG(c->name),
-               STR_ARG(ps[p].name));
+      diag_help(fx_error(r, c->at, E1003, "`%.*s` needs an argument `%.*s`", STR_ARG(c->name),
+                         STR_ARG(ps[p].name)),
+                "add it, such as `%.*s=...`", STR_ARG(ps[p].name));
       return false;
     }
     if (p < last)

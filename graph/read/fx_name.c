@@ -31,6 +31,10 @@ static struct binding *unknown_name(struct reader *r, size_t token) {
   if (later != UINT32_MAX)
     diag_label(d, (struct span){r->source, later, later + (uint32_t)name.len},
                "defined here: operators must follow those whose results they use");
+  if (later != UINT32_MAX)
+    diag_help(d, "move that line up");
+  else
+    diag_help(d, "add the line that computes it, or remove it here");
   map_put(r->arena, &r->names, name, wrong(r));
   return NULL;
 }

@@ -12,7 +12,9 @@
 static void note_class(struct reader *r, size_t name) {
   struct str text = fx_text(r, name);
   if (map_get(&r->classes, text))
-    fx_error(r, fx_span(r, name, name + 1), E1001, "`%.*s` is defined twice", STR_ARG(text));
+    diag_help(
+        fx_error(r, fx_span(r, name, name + 1), E1001, "`%.*s` is defined twice", STR_ARG(text)),
+        "give one of them another name");
   else
     map_put(r->arena, &r->classes, text, (void *)(uintptr_t)name);
 }

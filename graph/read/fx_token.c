@@ -33,9 +33,13 @@ bool fx_unexpected(struct reader *r, const char *what) {
   if (k == TOK_ERROR) // reported by the lexer
     return r->failed = true, false;
   if (k == TOK_EOF || k == TOK_NEWLINE || k == TOK_INDENT || k == TOK_DEDENT || text.len > 40)
-    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "%s, not %s", what, token_kind_text(k));
+    diag_help(
+        fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "%s, not %s", what, token_kind_text(k)),
+        "a graph is read as PyTorch prints it; export it again, or mend the line");
   else
-    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "%s, not `%.*s`", what, STR_ARG(text));
+    diag_help(
+        fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "%s, not `%.*s`", what, STR_ARG(text)),
+        "a graph is read as PyTorch prints it; export it again, or mend the line");
   return false;
 }
 

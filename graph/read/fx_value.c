@@ -20,7 +20,8 @@ static bool integer(struct reader *r, bool negative, struct arg *ret) {
     return false;
   }
   if (!literal_int(text, &n) || n > limit) {
-    fx_error(r, fx_span(r, token, r->pos), E1009, "a number that does not fit 64 bits");
+    diag_help(fx_error(r, fx_span(r, token, r->pos), E1009, "a number that does not fit 64 bits"),
+              "numbers have 64 bits; PyTorch writes 9223372036854775807 for `to the end`");
     return false;
   }
   *ret = arg_int(r->g, negative ? (int64_t)(0 - n) : (int64_t)n);
@@ -186,7 +187,9 @@ bool fx_torch(struct reader *r, size_t begin, struct arg *ret) {
   switch (fx_dtype_from_long(name, &t)) {
   case FX_DTYPE_KNOWN: *ret = ARG_D(t); return true;
   case FX_DTYPE_UNSUPPORTED:
-    fx_error(r, at, E1008, "tensors of `torch.%.*s`", STR_ARG(name));
+    diag_help(fx_error(r, at, E1008, "tensors of `torch.%.*s`", STR_ARG(name)),
+              "dtypes are those of docs/operators.md: convert the tensor in the model, "
+              "`x.to(torch.float32)`");
     return false;
   default:
     diag_help(fx_error(r, at, E1008, "`torch.%.*s` in a graph", STR_ARG(name)),
@@ -214,9 +217,10 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
   }
   int64_t count = b->tuple->result_count;
   if (i < -count || i >= count) {
-    diag_label(fx_error(r, at, E1003, "no result %lld: there are %lld, from 0 on", (long long)i,
-                        (long long)count),
-               b->tuple->span, "defined here");
+    struct diag *d = fx_error(r, at, E1003, "no result %lld: there are %lld, from 0 on",
+                              (long long)i, (long long)count);
+    diag_label(d, b->tuple->span, "defined here");
+    diag_help(d, "results count from 0: the last is %lld", (long long)count - 1);
     return false;
   }
   *ret = ARG_V(b->tuple->results[i < 0 ? i + count : i]);
@@ -434,6 +438,7 @@ bool fx_number(struct reader *r, const struct expr **ret) {
   *ret = expr_const(r->g->exprs, 0);
   if (r->is_poisoned)
     return true;
-  fx_error(r, fx_span(r, first, r->pos), E1001, "expected an integer");
+  diag_help(fx_error(r, fx_span(r, first, r->pos), E1001, "expected an integer"),
+            "write a number, or a size such as `s0`");
   return false;
 }

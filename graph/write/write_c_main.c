@@ -21,7 +21,7 @@ static const char helpers[] =
     "      float f;\n"
     "      memcpy(&f, &bits, 4);\n"
     "      printf(\" %g\", (double)f);\n"
-    "    } else if (t->bytes > (size_t)i) {\n"
+    "    } else if (t->type != TILE_F32 && t->type != TILE_BF16 && t->bytes > (size_t)i) {\n"
     "      printf(\" %02x\", data[i]);\n"
     "    }\n"
     "  }\n"

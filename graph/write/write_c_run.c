@@ -217,19 +217,22 @@ static void write_argument(const struct c_writer *w, const struct launch_arg *a,
   }
 }
 
+static void write_clear(const struct c_writer *w, const struct buffer *b) {
+  strbuf_puts(w->out,
+              "  if (status == TILE_OK)\n    status = tile_memset(program->device, stream, ");
+  c_write_address(w, b);
+  strbuf_puts(w->out, ", 0, (size_t)(");
+  c_print_size(w, b->numel);
+  strbuf_printf(w->out, " * %u));\n", dtype_bytes(b->dtype));
+}
+
 static void write_launch(const struct c_writer *w, size_t index) {
   const struct launch *l = &w->p->launches.at[index];
+  if (l->clears)
+    write_clear(w, l->clears);
   if (l->call) {
     c_write_call(w, index);
     return;
-  }
-  if (l->clears) {
-    strbuf_puts(w->out,
-                "  if (status == TILE_OK)\n    status = tile_memset(program->device, stream, ");
-    c_write_address(w, l->clears);
-    strbuf_puts(w->out, ", 0, (size_t)(");
-    c_print_size(w, l->clears->numel);
-    strbuf_printf(w->out, " * %u));\n", dtype_bytes(l->clears->dtype));
   }
   if (w->p->launch_pdl && (l->clears || l->kernel->is_alone))
     strbuf_puts(w->out, "  order.in_order = 1;\n");

@@ -51,7 +51,7 @@ TILE_API const char *tile_error_message(void);
  * code, message, file, line, column, notes and help (docs/diagnostics.md); it is empty after other
  * failures. Valid until the thread's next failing call, or the next call of this function. */
 TILE_API const char *tile_error_json(void);
-TILE_API const char *tile_version(void); /* "0.1.0" */
+TILE_API const char *tile_version(void); /* "0.2.0" */
 
 /* ---- devices ---- */
 typedef struct tile_device tile_device;

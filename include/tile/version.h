@@ -5,9 +5,9 @@
 #define TILE_VERSION_H
 
 #define TILE_VERSION_MAJOR 0
-#define TILE_VERSION_MINOR 1
+#define TILE_VERSION_MINOR 2
 #define TILE_VERSION_PATCH 0
-#define TILE_VERSION_STRING "0.1.0"
+#define TILE_VERSION_STRING "0.2.0"
 
 /* 10203 for 1.2.3. */
 #define TILE_VERSION_NUMBER                                                                        \

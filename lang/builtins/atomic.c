@@ -201,8 +201,10 @@ struct value builtin_atomic_poll(struct eval *e, struct call *c) {
       !need_swappable(e, c, pointee) || !need_writable(e, c->args[0]))
     return VALUE_ERROR;
   if (pointee.rank || !type_is_int(pointee)) {
-    eval_error(e, c->args[0].at, E0510, "`tl.atomic_poll` waits for one integer, not for %s",
-               type_text(e->a, pointee));
+    diag_help(eval_error(e, c->args[0].at, E0510,
+                         "`tl.atomic_poll` waits for one integer, not for %s",
+                         type_text(e->a, pointee)),
+              "give a pointer to i32 or i64");
     return VALUE_ERROR;
   }
   if (!need_bits(e, c->args[1], pointee, "the expected value ", &a.value))
@@ -212,8 +214,9 @@ struct value builtin_atomic_poll(struct eval *e, struct call *c) {
     if (value_is_poison(limit.v))
       return VALUE_ERROR;
     if (limit.v.type.rank) {
-      eval_error(e, limit.at, E0503, "`timeout_ns` is %s, not a scalar",
-                 type_text(e->a, limit.v.type));
+      diag_help(eval_error(e, limit.at, E0503, "`timeout_ns` is %s, not a scalar",
+                           type_text(e->a, limit.v.type)),
+                "give one number of nanoseconds");
       return VALUE_ERROR;
     }
     MlirValue now = build_special_register(&e->b, "globaltimer", DTYPE_I64);

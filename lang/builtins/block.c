@@ -15,7 +15,8 @@ static bool need_scalars(struct eval *e, struct operand x, size_t rank, enum dty
   if (value_is_poison(x.v))
     return false;
   if (t.len != rank) {
-    eval_error(e, x.at, E0515, "%zu %s for a block of %zu dimensions", t.len, what, rank);
+    diag_help(eval_error(e, x.at, E0515, "%zu %s for a block of %zu dimensions", t.len, what, rank),
+              "give one number for each dimension of `block_shape`");
     return false;
   }
   struct value *at = arena_array(e->a, struct value, rank);
@@ -68,8 +69,9 @@ struct value builtin_make_block_ptr(struct eval *e, struct call *c) {
 struct value builtin_advance(struct eval *e, struct call *c) {
   struct value v = c->args[0].v, by;
   if (!value_is_record(v, RECORD_BLOCK_POINTER)) {
-    eval_error(e, c->args[0].at, E0515, "`tl.advance` moves a block pointer, not %s",
-               value_describe(e, v));
+    diag_help(eval_error(e, c->args[0].at, E0515, "`tl.advance` moves a block pointer, not %s",
+                         value_describe(e, v)),
+              "move a pointer by `+`, or make a block by `tl.make_block_ptr`");
     return VALUE_ERROR;
   }
   const struct value *old = v.tuple.at[BLOCK_OFFSETS].tuple.at;

@@ -62,6 +62,8 @@ bool need_pointer(struct eval *e, struct call *c, struct type *ret_pointee) {
   diag_primary_label(d, "%s", value_type_text(e, p.v));
   if (p.v.kind == VALUE_TUPLE && p.v.tuple.len == 1)
     diag_help(d, "a comma at the end makes a tuple of one element, `p = (x + i,)`: leave it out");
+  else if (c->count > 1 && c->args[1].v.kind == VALUE_RT && c->args[1].v.type.ptr)
+    diag_help(d, "the pointer comes first: `tl.%s(pointer, value)`", c->builtin->name);
   else if (p.v.kind != VALUE_NONE)
     diag_help(d, "add offsets to a pointer parameter: `tl.%s(x + offsets, ...)`", c->builtin->name);
   eval_help_none(e, d, p);

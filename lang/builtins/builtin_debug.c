@@ -82,8 +82,9 @@ struct value builtin_hint(struct eval *e, struct call *c) {
     if (!need_const_int(e, (struct operand){t.at[i], values.at}, "the value of a hint", &v))
       return VALUE_ERROR;
     if (v < 1 || v > INT32_MAX || (c->builtin->tag == HINT_DIVISIBILITY && !is_pow2((uint64_t)v))) {
-      eval_error(e, values.at, E0512, "%lld is not a possible value of `tl.%s`", (long long)v,
-                 c->builtin->name);
+      diag_help(eval_error(e, values.at, E0512, "%lld is not a possible value of `tl.%s`",
+                           (long long)v, c->builtin->name),
+                "a power of two, such as 16");
       return VALUE_ERROR;
     }
     n[i] = (int32_t)v;
@@ -97,7 +98,8 @@ struct value builtin_assume(struct eval *e, struct call *c) {
   if (truth.kind == VALUE_RT)
     build_assume(&e->b, truth.rt);
   else if (truth.kind == VALUE_BOOL && !truth.b)
-    eval_error(e, c->at, E0303, "`tl.assume` of what is known to be false");
+    diag_help(eval_error(e, c->at, E0303, "`tl.assume` of what is known to be false"),
+              "remove it, or mend the condition: code behind it is never reached");
   return value_of_kind(VALUE_NONE);
 }
 
@@ -141,7 +143,9 @@ struct value builtin_device_print(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   for (size_t i = 0; i < prefix.len; i++)
     if ((unsigned char)prefix.ptr[i] < 32 || (unsigned char)prefix.ptr[i] > 126) {
-      eval_error(e, c->args[0].at, E0503, "the prefix of `device_print` is printable ASCII");
+      diag_help(
+          eval_error(e, c->args[0].at, E0503, "the prefix of `device_print` is printable ASCII"),
+          "leave out line ends and characters beyond ASCII; each call prints a line");
       return VALUE_ERROR;
     }
   return print_values(e, prefix, c->rest, c->rest_count, hex);

@@ -64,7 +64,8 @@ struct value builtin_minmax(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   }
   if (c->rest_count == 0) {
-    eval_error(e, c->at, E0501, "`%s` of nothing", c->builtin->name);
+    diag_help(eval_error(e, c->at, E0501, "`%s` of nothing", c->builtin->name),
+              "give it the values to compare: `%s(a, b)`", c->builtin->name);
     return VALUE_ERROR;
   }
   struct operand best = c->rest[0];
@@ -109,8 +110,10 @@ struct value builtin_isinstance(struct eval *e, struct call *c) {
   bool r;
   if (is_kind(c->args[0].v, c->args[1].v, &r))
     return value_bool(r);
-  eval_error(e, c->args[1].at, E0503, "`isinstance` does not know %s",
-             value_describe(e, c->args[1].v));
+  diag_help(eval_error(e, c->args[1].at, E0503, "`isinstance` does not know %s",
+                       value_describe(e, c->args[1].v)),
+            "compare with a type of Python or Triton: `int`, `float`, `bool`, `str`, `tuple`, "
+            "`tl.constexpr`, `tl.tensor`");
   return VALUE_ERROR;
 }
 
@@ -147,7 +150,8 @@ struct value builtin_number(struct eval *e, struct call *c) {
   if (x.v.kind == VALUE_STR && const_parse(e->a, x.v.s, &x.v) && !value_is_number(x.v))
     x.v = c->args[0].v;
   if (!value_is_number(x.v)) {
-    eval_error(e, x.at, E0503, "`%s` of %s", c->builtin->name, value_describe(e, x.v));
+    diag_help(eval_error(e, x.at, E0503, "`%s` of %s", c->builtin->name, value_describe(e, x.v)),
+              "give one number; `x[0]` is the first of a tuple");
     return VALUE_ERROR;
   }
   if (t == DTYPE_F32)
@@ -155,7 +159,9 @@ struct value builtin_number(struct eval *e, struct call *c) {
   if (value_as_int(x.v, &i))
     return value_int(i);
   if (!(x.v.f > -0x1p63 && x.v.f < 0x1p63)) {
-    eval_error(e, x.at, E0306, "`int` of %s does not fit into 64 bits", value_describe(e, x.v));
+    diag_help(
+        eval_error(e, x.at, E0306, "`int` of %s does not fit into 64 bits", value_describe(e, x.v)),
+        "compute it at run time in a float, or with a smaller number");
     return VALUE_ERROR;
   }
   return value_int((int_const)x.v.f);

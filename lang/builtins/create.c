@@ -7,8 +7,9 @@ struct value builtin_program_id(struct eval *e, struct call *c) {
   if (!need_const_int(e, c->args[0], "the axis", &axis))
     return VALUE_ERROR;
   if (axis < 0 || axis > 2) {
-    eval_error(e, c->args[0].at, E0509, "%s axis must be 0, 1, or 2 but got %lld", c->builtin->name,
-               (long long)axis);
+    diag_help(eval_error(e, c->args[0].at, E0509, "%s axis must be 0, 1, or 2 but got %lld",
+                         c->builtin->name, (long long)axis),
+              "a grid has three axes: fold further ones into one, `i // n` and `i %% n`");
     return VALUE_ERROR;
   }
   MlirValue v =
@@ -57,8 +58,9 @@ static struct value full(struct eval *e, struct operand shape, struct operand va
     return value_rt(v, t);
   }
   if (value.v.kind == VALUE_RT && value.v.type.rank) {
-    eval_error(e, value.at, E0503, "the value of `tl.full` is %s, not a scalar",
-               value_describe(e, value.v));
+    diag_help(eval_error(e, value.at, E0503, "the value of `tl.full` is %s, not a scalar",
+                         value_describe(e, value.v)),
+              "write `tl.broadcast_to(x, shape)` to repeat a tile");
     return VALUE_ERROR;
   }
   struct value v = emit_convert(e, value, elem);
@@ -119,6 +121,8 @@ static bool check_addresses(struct eval *e, struct call *c, struct type from, st
                               type_text(e->a, to));
   if (loses)
     diag_help(d, "an address has 64 bits: `.to(tl.int64)`");
+  else
+    diag_help(d, "an address is no float; make it an integer first: `.to(tl.int64)`");
   return false;
 }
 

@@ -28,8 +28,9 @@ static bool need_integer(struct eval *e, struct operand x, const char *what, str
     return false;
   if (type_is_int(ret->type) && !ret->type.rank)
     return true;
-  eval_error(e, x.at, E0518, "%s of a tensor descriptor is an integer, not %s", what,
-             type_text(e->a, ret->type));
+  diag_help(eval_error(e, x.at, E0518, "%s of a tensor descriptor is an integer, not %s", what,
+                       type_text(e->a, ret->type)),
+            "convert it: `.to(tl.int32)`");
   return false;
 }
 
@@ -37,7 +38,8 @@ static bool need_count(struct eval *e, struct operand x, size_t given, size_t ra
                        const char *what) {
   if (given == rank)
     return true;
-  eval_error(e, x.at, E0518, "%zu %s for a block of %zu dimensions", given, what, rank);
+  diag_help(eval_error(e, x.at, E0518, "%zu %s for a block of %zu dimensions", given, what, rank),
+            "give one number for each dimension of the block");
   return false;
 }
 
@@ -54,7 +56,9 @@ static bool need_sizes(struct eval *e, struct operand x, unsigned rank, struct v
       return false;
     int64_t n;
     if (value_const_int(e->c, v.rt, &n) && n < 0 && dtype_is_signed(v.type.dtype)) {
-      eval_error(e, x.at, E0518, "size %u of a tensor descriptor is %lld", i, (long long)n);
+      diag_help(
+          eval_error(e, x.at, E0518, "size %u of a tensor descriptor is %lld", i, (long long)n),
+          "sizes are 1 or more");
       return false;
     }
     bool is_wide = dtype_bits(v.type.dtype) == 64 || v.type.dtype == DTYPE_U32;
@@ -125,9 +129,10 @@ static bool need_base(struct eval *e, struct call *c, struct type *ret_pointee) 
     return false;
   if (!base.v.type.rank && !ret_pointee->ptr && !type_is_bool(*ret_pointee))
     return true;
-  eval_error(e, base.at, E0518,
-             "a tensor descriptor has one pointer to numbers as its base, not %s",
-             type_text(e->a, base.v.type));
+  diag_help(eval_error(e, base.at, E0518,
+                       "a tensor descriptor has one pointer to numbers as its base, not %s",
+                       type_text(e->a, base.v.type)),
+            "give the pointer parameter itself; offsets are given to `load` and `store`");
   return false;
 }
 
@@ -135,8 +140,11 @@ static bool need_block(struct eval *e, struct operand x, struct type pointee, st
   struct value one;
   size_t rank = items_of(x.v, &one).len;
   if (rank < 1 || rank > DESCRIPTOR_MAX_RANK) {
-    eval_error(e, x.at, E0518, "the block of a tensor descriptor has 1 to %d dimensions, not %zu",
-               DESCRIPTOR_MAX_RANK, rank);
+    diag_help(eval_error(e, x.at, E0518,
+                         "the block of a tensor descriptor has 1 to %d dimensions, not %zu",
+                         DESCRIPTOR_MAX_RANK, rank),
+              "write the shape of the block, such as `[64, 32]`; further dimensions of the tensor "
+              "are folded into these");
     return false;
   }
   if (!shape_from_value(e, x, ret))
@@ -156,7 +164,8 @@ static bool need_block(struct eval *e, struct operand x, struct type pointee, st
 static bool has_padding(struct eval *e, struct span at, bool pads_nan, struct type pointee) {
   if (!pads_nan || (type_is_float(pointee) && !type_is_storage(pointee)))
     return true;
-  eval_error(e, at, E0518, "%s has no NaN to pad with", type_text(e->a, pointee));
+  diag_help(eval_error(e, at, E0518, "%s has no NaN to pad with", type_text(e->a, pointee)),
+            "leave out `padding_option`: integers are padded with 0");
   return false;
 }
 

@@ -11,8 +11,9 @@ struct value builtin_join(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   struct type t = x.v.type;
   if (!type_elem_eq(t, y.v.type)) {
-    eval_error(e, c->at, E0203, "`join` does not take %s and %s", type_text(e->a, t),
-               type_text(e->a, y.v.type));
+    diag_help(eval_error(e, c->at, E0203, "`join` does not take %s and %s", type_text(e->a, t),
+                         type_text(e->a, y.v.type)),
+              "convert one: `.to(...)`");
     return VALUE_ERROR;
   }
   if (t.rank == TYPE_MAX_RANK) {

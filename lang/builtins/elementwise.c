@@ -30,8 +30,9 @@ struct value builtin_where(struct eval *e, struct call *c) {
       !promote_pair(e, &x, &y, PROMOTE_POINTERS | PROMOTE_STORAGE, "where", c->at))
     return VALUE_ERROR;
   if (!type_elem_eq(x.v.type, y.v.type)) {
-    eval_error(e, c->at, E0203, "`where` does not take %s and %s", type_text(e->a, x.v.type),
-               type_text(e->a, y.v.type));
+    diag_help(eval_error(e, c->at, E0203, "`where` does not take %s and %s",
+                         type_text(e->a, x.v.type), type_text(e->a, y.v.type)),
+              "convert one: `.to(...)`");
     return VALUE_ERROR;
   }
   if (!broadcast_pair(e, &cond, &x, c->at) || !broadcast_pair(e, &cond, &y, c->at))

@@ -22,8 +22,9 @@ bool need_axis(struct eval *e, struct operand x, unsigned rank, unsigned *ret) {
   if (!need_const_int(e, x, "the axis", &axis))
     return false;
   if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
-    eval_error(e, x.at, E0509, "invalid axis %lld of a tile with %u dimensions", (long long)axis,
-               rank);
+    diag_help(eval_error(e, x.at, E0509, "invalid axis %lld of a tile with %u dimensions",
+                         (long long)axis, rank),
+              "axes count from 0, and from -1 at the end");
     return false;
   }
   *ret = (unsigned)(axis < 0 ? axis + rank : axis);
@@ -62,7 +63,9 @@ static bool need_new_axes(struct eval *e, struct tuple axes, struct span at, uns
     strbuf_printf(&normalized, "%s%u", i ? ", " : "", axis);
   }
   if (repeats)
-    eval_error(e, at, E0509, "duplicate axes, normalized axes = [%s]", strbuf_cstr(&normalized));
+    diag_help(eval_error(e, at, E0509, "duplicate axes, normalized axes = [%s]",
+                         strbuf_cstr(&normalized)),
+              "name each new axis once");
   return !repeats;
 }
 
@@ -107,8 +110,9 @@ struct value builtin_squeeze(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   struct type t = x.type;
   if (t.shape[axis] != 1 || t.rank == 1) {
-    eval_error(e, c->args[1].at, E0223, "cannot squeeze axis %u of %s", axis,
-               type_text(e->a, x.type));
+    diag_help(eval_error(e, c->args[1].at, E0223, "cannot squeeze axis %u of %s", axis,
+                         type_text(e->a, x.type)),
+              "only axes of one element can be removed: sum over it, or `tl.reshape`");
     return VALUE_ERROR;
   }
   t.rank--;
@@ -131,6 +135,7 @@ struct value builtin_reshape(struct eval *e, struct call *c) {
                                 type_text(e->a, t));
     diag_primary_label(d, "%lld elements against %lld", (long long)type_numel(x.type),
                        (long long)type_numel(t));
+    diag_help(d, "a reshape keeps the number of elements; `tl.broadcast_to` repeats them");
     return VALUE_ERROR;
   }
   return emit_reshape(e, x, t, can_reorder);
@@ -161,8 +166,9 @@ static bool swap_last(struct eval *e, struct call *c, struct type t, int32_t *or
 static bool read_permutation(struct eval *e, struct operand dims, struct type t, int32_t *order) {
   bool used[TYPE_MAX_RANK] = {false};
   if (dims.v.tuple.len != t.rank) {
-    eval_error(e, dims.at, E0224, "a permutation of %zu axes for %s", dims.v.tuple.len,
-               type_text(e->a, t));
+    diag_help(eval_error(e, dims.at, E0224, "a permutation of %zu axes for %s", dims.v.tuple.len,
+                         type_text(e->a, t)),
+              "name each axis of the tile once, as in `tl.permute(x, (1, 0))`");
     return false;
   }
   for (unsigned i = 0; i < t.rank; i++) {
@@ -170,7 +176,8 @@ static bool read_permutation(struct eval *e, struct operand dims, struct type t,
     if (!need_axis(e, (struct operand){dims.v.tuple.at[i], dims.at}, t.rank, &axis))
       return false;
     if (used[axis]) {
-      eval_error(e, dims.at, E0224, "axis %u stands twice in the permutation", axis);
+      diag_help(eval_error(e, dims.at, E0224, "axis %u stands twice in the permutation", axis),
+                "name each axis of the tile once, as in `tl.permute(x, (1, 0))`");
       return false;
     }
     used[axis] = true;

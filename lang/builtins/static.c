@@ -14,9 +14,11 @@ struct value builtin_static_assert(struct eval *e, struct call *c) {
   if (msg.len && e->frame->is_std) // what a function of the language says of its arguments
     eval_error(e, c->args[0].at, E0303, "%.*s", STR_ARG(msg));
   else if (msg.len)
-    eval_error(e, c->args[0].at, E0303, "static assertion failed: %.*s", STR_ARG(msg));
+    diag_help(eval_error(e, c->args[0].at, E0303, "static assertion failed: %.*s", STR_ARG(msg)),
+              "change the values that it tests: `-D NAME=...`, the configuration, or the caller");
   else
-    eval_error(e, c->args[0].at, E0303, "static assertion failed");
+    diag_help(eval_error(e, c->args[0].at, E0303, "static assertion failed"),
+              "change the values that it tests; a text as second argument explains it");
   return VALUE_ERROR;
 }
 
@@ -42,6 +44,7 @@ struct value builtin_constexpr(struct eval *e, struct call *c) {
   if (value_is_const(c->args[0].v))
     return c->args[0].v;
   struct diag *d = eval_error(e, c->args[0].at, E0301, "`constexpr` of a run-time value");
+  diag_help(d, "make it a `tl.constexpr` parameter");
   diag_primary_label(d, "%s", value_type_text(e, c->args[0].v));
   return VALUE_ERROR;
 }
@@ -61,7 +64,8 @@ struct value builtin_pointer_type(struct eval *e, struct call *c) {
   if (!need_type(e, c->args[0], "the pointee", &t))
     return VALUE_ERROR;
   if (t.ptr >= 2) {
-    eval_error(e, c->at, E0503, "pointers nest at most twice");
+    diag_help(eval_error(e, c->at, E0503, "pointers nest at most twice"),
+              "load the inner pointer first");
     return VALUE_ERROR;
   }
   t.ptr++;

@@ -54,8 +54,10 @@ static bool find_type(struct eval *e, const struct kernel_param *p, struct type 
     return wrong(e, p, given);
   if (rank >= 1 && rank <= DESCRIPTOR_MAX_RANK && !type_is_bool(*ret_pointee))
     return true;
-  eval_error(e, here(p), E0413, "`%s` cannot be a tensor descriptor of %s with %u dimensions",
-             p->name, type_text(e->a, *ret_pointee), rank);
+  diag_help(eval_error(e, here(p), E0413,
+                       "`%s` cannot be a tensor descriptor of %s with %u dimensions", p->name,
+                       type_text(e->a, *ret_pointee), rank),
+            "declare it as `tensordesc[f16, [64, 32]]`: numbers of whole bytes, 1 to 5 dimensions");
   return false;
 }
 

@@ -94,7 +94,9 @@ static struct value emit_dict(struct eval *e, const struct expr *x) {
     if (value_is_poison(row[0]) || value_is_poison(row[1]))
       return VALUE_ERROR;
     if (!value_is_const(row[0])) {
-      eval_error(e, item->key->span, E0301, "the key of a dictionary is not known at compile time");
+      diag_help(eval_error(e, item->key->span, E0301,
+                           "the key of a dictionary is not known at compile time"),
+                "keys are constants: numbers and texts");
       return VALUE_ERROR;
     }
     rows[i] = value_tuple(row, 2);

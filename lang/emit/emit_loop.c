@@ -174,7 +174,8 @@ void emit_loop(struct eval *e, const struct stmt *s, const struct range *r) {
   int64_t step;
   bool is_const = value_const_int(e->c, v[2].rt, &step);
   if (is_const && step == 0) {
-    eval_error(e, at, E0308, "the step of the range is 0");
+    diag_help(eval_error(e, at, E0308, "the step of the range is 0"),
+              "a loop that counts has a step of 1 or more, or of -1 or less");
     return;
   }
   if (!known_positive(e, v[2].rt, 0))

@@ -29,13 +29,16 @@ static struct value slice_tile(struct eval *e, const struct expr *item, struct v
   if (step < 1 || !eval_slice_bound(e, item->slice.lo, len, 0, &lo) ||
       !eval_slice_bound(e, item->slice.hi, len, len, &hi)) {
     if (step < 1)
-      eval_error(e, item->span, E0212, "slices take a positive step");
+      diag_help(eval_error(e, item->span, E0212, "slices take a positive step"),
+                "`tl.flip(x)` reverses a tile");
     return VALUE_ERROR;
   }
   int64_t count = hi > lo ? (hi - lo - 1) / step + 1 : 0;
   struct type t = {.dtype = DTYPE_I32, .rank = 1, .shape = {(int32_t)count}};
   if (count == 0) {
-    eval_error(e, item->span, E0212, "the slice of %s is empty", type_text(e->a, v.type));
+    diag_help(
+        eval_error(e, item->span, E0212, "the slice of %s is empty", type_text(e->a, v.type)),
+        "the end of a slice is behind its start, and is not part of it: `x[4:8]` has 4 elements");
     return VALUE_ERROR;
   }
   if (!shape_check(e, t, item->span))
@@ -61,8 +64,9 @@ static struct value index_tile(struct eval *e, const struct expr *item, struct v
     if (!need_const_int(e, (struct operand){i, item->span}, "a subscript", &n))
       return VALUE_ERROR;
     if (n < -len || n >= len) {
-      eval_error(e, item->span, E0212, "index %lld of an axis of %lld elements", (long long)n,
-                 (long long)len);
+      diag_help(eval_error(e, item->span, E0212, "index %lld of an axis of %lld elements",
+                           (long long)n, (long long)len),
+                "indices count from 0, and from -1 at the end");
       return VALUE_ERROR;
     }
     i = value_int(n < 0 ? n + len : n);
@@ -146,8 +150,10 @@ static bool subscript_fits(struct eval *e, const struct expr *x, struct value v,
     return false;
   }
   if (v.type.rank + added > TYPE_MAX_RANK) {
-    eval_error(e, x->span, E0207, "the result would have %u dimensions; tiles have at most %d",
-               v.type.rank + added, TYPE_MAX_RANK);
+    diag_help(eval_error(e, x->span, E0207,
+                         "the result would have %u dimensions; tiles have at most %d",
+                         v.type.rank + added, TYPE_MAX_RANK),
+              "leave out a `None`, or join dimensions by `tl.reshape` first");
     return false;
   }
   return true;

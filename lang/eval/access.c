@@ -37,7 +37,9 @@ static struct value tuple_element(struct eval *e, const struct expr *item, struc
     return VALUE_ERROR;
   if (i >= -len && i < len)
     return t.at[i < 0 ? i + len : i];
-  eval_error(e, item->span, E0212, "index %lld of a tuple of %lld", (long long)i, (long long)len);
+  diag_help(eval_error(e, item->span, E0212, "index %lld of a tuple of %lld", (long long)i,
+                       (long long)len),
+            "indices count from 0, and from -1 at the end");
   return VALUE_ERROR;
 }
 
@@ -46,7 +48,8 @@ static struct value tuple_slice(struct eval *e, const struct expr *item, struct 
   if (!eval_slice_step(e, item, &step))
     return VALUE_ERROR;
   if (step < 1) {
-    eval_error(e, item->span, E0212, "slices of tuples take a positive step");
+    diag_help(eval_error(e, item->span, E0212, "slices of tuples take a positive step"),
+              "`x[::-1]` has no form here; write the values in that order");
     return VALUE_ERROR;
   }
   if (!eval_slice_bound(e, item->slice.lo, len, 0, &lo) ||
@@ -65,7 +68,8 @@ static struct value tuple_slice(struct eval *e, const struct expr *item, struct 
 struct value eval_tuple_subscript(struct eval *e, const struct expr *x, struct tuple t) {
   const struct expr *item = x->subscript.items.at[0];
   if (x->subscript.items.len != 1) {
-    eval_error(e, x->span, E0212, "a tuple takes one subscript");
+    diag_help(eval_error(e, x->span, E0212, "a tuple takes one subscript"),
+              "take one after the other: `x[0][1]`");
     return VALUE_ERROR;
   }
   return item->kind == EXPR_SLICE ? tuple_slice(e, item, t) : tuple_element(e, item, t);
@@ -86,7 +90,8 @@ static struct value subscript_dict(struct eval *e, const struct expr *x, struct 
     if (const_equal(t.at[i].tuple.at[0], key))
       return t.at[i].tuple.at[1];
   if (!value_is_poison(key))
-    eval_error(e, x->span, E0212, "the dictionary has no %s", value_describe(e, key));
+    diag_help(eval_error(e, x->span, E0212, "the dictionary has no %s", value_describe(e, key)),
+              "add the key where the dictionary is made");
   return VALUE_ERROR;
 }
 
@@ -94,6 +99,8 @@ struct value eval_no_elements(struct eval *e, const struct expr *x, struct value
   struct diag *d = eval_error(e, x->span, E0212, "%s has no elements", value_describe(e, v));
   if (v.kind == VALUE_FUNC)
     diag_help(d, "only host code launches kernels; inside a kernel, call the function directly");
+  else if (value_is_memory_record(v))
+    diag_help(d, "`d.load([row, column])` reads a block of it");
   return VALUE_ERROR;
 }
 
@@ -163,9 +170,17 @@ static struct value unknown_attribute(struct eval *e, struct operand x, const ch
   const char *near = x.v.kind == VALUE_RT ? builtin_nearest(e, name, true) : NULL;
   if (x.v.kind == VALUE_RT && habit_method_help(d, name, at))
     return VALUE_ERROR;
-  if (near) {
+  if (near)
     diag_did_you_mean(d, at, near);
-  }
+  else if (x.v.kind == VALUE_RT)
+    diag_help(d, "a tile has `dtype`, `shape`, `T`, `numel`, and the functions of `tl` as methods");
+  else if (x.v.kind == VALUE_TYPE)
+    diag_help(d, "a type has `primitive_bitwidth`, `itemsize`, `name`, `scalar`, `shape`");
+  else if (value_is_memory_record(x.v))
+    diag_help(
+        d, "a tensor descriptor has `load`, `store`, `shape`, `strides`, `block_shape`, `dtype`");
+  else if (x.v.kind == VALUE_STR)
+    diag_help(d, "a text in a kernel has `format` alone; f-strings insert values: `f\"{x}\"`");
   eval_help_none(e, d, x);
   return VALUE_ERROR;
 }

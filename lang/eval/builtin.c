@@ -78,8 +78,9 @@ static bool bind_named(struct eval *e, struct call *c, const struct builtin_para
     if (p[i].is_rest || !str_is(p[i].name, name))
       continue;
     if (c->args[i].v.kind != VALUE_ABSENT) {
-      eval_error(e, x.at, E0501, "`%s` of `%s` is given twice", name,
-                 builtin_spelled(e, c->builtin));
+      diag_help(eval_error(e, x.at, E0501, "`%s` of `%s` is given twice", name,
+                           builtin_spelled(e, c->builtin)),
+                "remove one of the two");
       return false;
     }
     c->args[i] = x;
@@ -164,7 +165,12 @@ static bool bind_arguments(struct eval *e, struct call *c, const struct builtin_
     if (next == n) {
       struct diag *d = eval_error(e, args[i].at, E0501, "too many arguments for `%s`",
                                   builtin_spelled(e, c->builtin));
-      diag_help(d, "its parameters are: %s", c->builtin->params);
+      if (strcmp(c->builtin->name, "arange") == 0)
+        diag_help(d, "a step is multiplied: `tl.arange(0, N) * step`");
+      else if (n == 0)
+        diag_help(d, "it takes none");
+      else
+        diag_help(d, "its parameters are: %s", c->builtin->params);
       return false;
     }
     c->args[next++] = args[i];

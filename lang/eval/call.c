@@ -22,6 +22,16 @@ static bool is_constexpr_param(struct eval *e, const struct function *f,
   return p->annotation && ast_is_constexpr(e->a, f->module, p->annotation);
 }
 
+// "seed, offset, n_rounds=".
+static const char *parameter_names(const struct binding *b) {
+  const struct ast_function *f = b->f->ast;
+  struct strbuf names = {.arena = b->e->a};
+  for (size_t i = 0; i < f->param_count; i++)
+    strbuf_printf(&names, "%s%s%s", names.len ? ", " : "", f->params[i].name,
+                  f->params[i].default_value ? "=" : "");
+  return names.len ? strbuf_cstr(&names) : "nothing";
+}
+
 static void bind(struct binding *b, size_t i, struct operand x) {
   struct eval *e = b->e;
   const struct ast_param *p = &b->f->ast->params[i];
@@ -60,6 +70,7 @@ static bool bind_positional(struct binding *b, const struct operand *args, const
     }
     if (kind != PARAM_NORMAL && kind != PARAM_POSITIONAL_ONLY) {
       struct diag *d = eval_error(b->e, args[i].at, E0501, "too many arguments for `%s`", f->name);
+      diag_help(d, "it takes: %s", parameter_names(b));
       if (!b->f->is_std)
         diag_label(d, f->span, "takes %zu", f->param_count);
       return false;
@@ -91,7 +102,8 @@ static bool bind_keyword(struct binding *b, const char *name, struct operand x) 
         f->params[i].kind == PARAM_POSITIONAL_ONLY)
       continue;
     if (b->bound[i]) {
-      eval_error(b->e, x.at, E0501, "`%s` of `%s` is given twice", name, f->name);
+      diag_help(eval_error(b->e, x.at, E0501, "`%s` of `%s` is given twice", name, f->name),
+                "remove one of the two");
       return false;
     }
     bind(b, i, x);
@@ -107,6 +119,8 @@ static bool bind_keyword(struct binding *b, const char *name, struct operand x) 
     best = str_nearest(str_from(name), &f->params[i].name, 1);
   if (best)
     diag_did_you_mean(d, eval_keyword_span(x.at, name), best);
+  else
+    diag_help(d, "it takes: %s", parameter_names(b));
   return false;
 }
 
@@ -129,6 +143,7 @@ static bool bind_defaults(struct binding *b) {
     } else if (p->kind != PARAM_DOUBLE_STAR) {
       struct diag *d =
           eval_error(b->e, b->at, E0501, "argument `%s` of `%s` is missing", p->name, f->name);
+      diag_help(d, "it takes: %s", parameter_names(b));
       if (!b->f->is_std)
         diag_label(d, p->span, "declared here");
       return false;
@@ -262,7 +277,8 @@ static bool add_pairs(struct eval *e, struct arguments *l, struct operand x) {
   struct tuple ignored;
   if (!value_is_record(x.v, RECORD_DICT)) {
     if (need_sequence(e, x, &ignored))
-      eval_error(e, x.at, E0230, "%s is no dictionary", value_describe(e, x.v));
+      diag_help(eval_error(e, x.at, E0230, "%s is no dictionary", value_describe(e, x.v)),
+                "write the arguments by name");
     return false;
   }
   for (size_t i = 0; i < x.v.tuple.len; i++) {
@@ -284,7 +300,8 @@ static bool eval_arguments(struct eval *e, const struct expr *x, struct argument
       continue;
     }
     if (a->is_double_star) {
-      eval_error(e, a->span, E0231, "`**` in calls is not part of the language");
+      diag_help(eval_error(e, a->span, E0231, "`**` in calls is not part of the language"),
+                "name each argument: `f(x, mask=m)`");
       return false;
     }
     struct operand v = {eval_expr(e, a->value), a->value->span};
@@ -340,6 +357,12 @@ struct value eval_call_value(struct eval *e, struct operand callee, const struct
       eval_error(e, callee.at, E0232, "%s cannot be called", value_describe(e, callee.v));
   if (callee.v.kind == VALUE_STR)
     diag_help(d, "the kernel's file, its imports and the language have no function of this name");
+  else if (callee.v.kind == VALUE_RT)
+    diag_help(d, "a number is multiplied by `*`, and a tile has elements: `x[i]`");
+  else if (callee.v.kind == VALUE_TUPLE)
+    diag_help(d, "square brackets take a value of a tuple: `x[0]`");
+  else
+    diag_help(d, "call one of its functions, such as `tl.load(...)`");
   return VALUE_ERROR;
 }
 

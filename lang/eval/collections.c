@@ -46,8 +46,9 @@ static bool eval_clauses(struct eval *e, const struct expr *x, size_t clause,
                          struct value_list *out) {
   if (clause == x->comprehension.clause_count) {
     if (out->len >= EVAL_MAX_UNROLL)
-      return eval_error(e, x->span, E0309, "a comprehension of more than %d values",
-                        EVAL_MAX_UNROLL),
+      return diag_help(eval_error(e, x->span, E0309, "a comprehension of more than %d values",
+                                  EVAL_MAX_UNROLL),
+                       "use a tile for many values: `tl.arange`, `tl.zeros`"),
              false;
     add_element(e, x, out);
     return true;
@@ -118,7 +119,9 @@ static bool format_parts(struct eval *e, const struct fstring_part *parts, size_
     bool ok = !p->format_count || format_parts(e, p->format, p->format_count, &spec);
     struct str s = {strbuf_cstr(&spec), spec.len};
     if (ok && s.len && !const_format_spec(v, s, out)) {
-      eval_error(e, p->span, E0310, "cannot format %s by `%.*s`", value_describe(e, v), STR_ARG(s));
+      diag_help(eval_error(e, p->span, E0310, "cannot format %s by `%.*s`", value_describe(e, v),
+                           STR_ARG(s)),
+                "numbers take `d`, `x`, `b`, `.3f` or `e`, texts take `s` and widths: `{x:>8}`");
       ok = false;
     } else if (ok && !s.len) {
       const_format(e, v, p->conversion == 'r' || p->conversion == 'a', out);
@@ -136,7 +139,8 @@ struct value eval_fstring(struct eval *e, const struct expr *x) {
   if (!format_parts(e, x->fstring.parts, x->fstring.count, &text))
     r = VALUE_ERROR;
   else if (text.len > EVAL_MAX_STRING)
-    eval_error(e, x->span, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING);
+    diag_help(eval_error(e, x->span, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING),
+              "build a shorter text");
   else
     r = value_str((struct str){arena_strndup(e->a, strbuf_cstr(&text), text.len), text.len});
   strbuf_finish(&text);

@@ -85,6 +85,7 @@ static struct value division_by_zero(struct eval *e, enum ast_op op, struct oper
                                      struct span at) {
   struct diag *d = eval_error(e, at, E0302, "compile-time `%s` by zero", ast_op_text(op));
   diag_label(d, b.at, "this is 0");
+  diag_help(d, "test the divisor first, or write `float(\"inf\")` if infinity is meant");
   return VALUE_ERROR;
 }
 
@@ -116,7 +117,8 @@ static struct value int_pow(struct eval *e, int_const x, int_const y, struct spa
 static struct value int_shift(struct eval *e, enum ast_op op, int_const x, struct operand b,
                               int_const y, struct span at) {
   if (y < 0) {
-    eval_error(e, at, E0306, "negative shift count %lld", (long long)y);
+    diag_help(eval_error(e, at, E0306, "negative shift count %lld", (long long)y),
+              "shift the other way by a positive count");
     return VALUE_ERROR;
   }
   if (op == OP_SHR)
@@ -201,12 +203,14 @@ static struct value concat(struct eval *e, struct value a, struct value b, struc
   if (a.kind == VALUE_STR) {
     if (a.s.len + b.s.len <= EVAL_MAX_STRING)
       return value_str(str_from(arena_printf(e->a, "%.*s%.*s", STR_ARG(a.s), STR_ARG(b.s))));
-    eval_error(e, at, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING);
+    diag_help(eval_error(e, at, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING),
+              "build a shorter text");
     return VALUE_ERROR;
   }
   size_t n = a.tuple.len + b.tuple.len;
   if (n > EVAL_MAX_UNROLL) {
-    eval_error(e, at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL);
+    diag_help(eval_error(e, at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+              "use a tile for many values: `tl.arange`, `tl.zeros`");
     return VALUE_ERROR;
   }
   struct value *r = arena_array(e->a, struct value, n ? n : 1);
@@ -256,7 +260,14 @@ struct value const_binary(struct eval *e, enum ast_op op, struct operand a, stru
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
-  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
+  if (eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b))
+    return VALUE_ERROR;
+  if (a.v.kind == VALUE_STR || b.v.kind == VALUE_STR)
+    diag_help(d, "numbers become text by an f-string: `f\"{x}\"`");
+  else if (value_is_memory_record(a.v) || value_is_memory_record(b.v))
+    diag_help(d, "a descriptor is not moved: give offsets to its `load` and `store`");
+  else
+    diag_help(d, "name one value of a tuple, `x[0]`, or convert: `int(x)`");
   return VALUE_ERROR;
 }
 
@@ -371,6 +382,7 @@ struct value const_compare(struct eval *e, enum ast_op op, struct operand a, str
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
-  eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b);
+  if (!eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b))
+    diag_help(d, "only numbers are ordered, and texts are equal or not");
   return VALUE_ERROR;
 }

@@ -226,8 +226,9 @@ struct diag *eval_warning(struct eval *e, struct span at, enum diag_code code, c
     PRINTF(4, 5);
 // Tells the observer, if there is one; `key` distinguishes what has the value (observe.c).
 void eval_observe(struct eval *e, const void *key, struct span at, struct value v);
-// If the operand is a name whose value is None: how to guard its use.
-void eval_help_none(struct eval *e, struct diag *d, struct operand x);
+// If the operand is a name whose value is None: how to guard its use. False: it is none, and no
+// help was added.
+bool eval_help_none(struct eval *e, struct diag *d, struct operand x);
 // A remark with a topic, once per location.
 void eval_remark(struct eval *e, struct span at, const char *topic, const char *text);
 // For messages: "tile<64xf32>", "the integer 3", "a function".

@@ -48,6 +48,18 @@ bool habit_parameter_help(struct diag *d, const char *builtin, const char *name,
       {"load", "default", "other", NULL},
       {"load", "fill", "other", NULL},
       {"load", "padding", "padding_option", NULL},
+      {"load", "cache", "cache_modifier", NULL},
+      {"store", "cache", "cache_modifier", NULL},
+      {"store", "other", NULL, "what the mask leaves out is not written: leave out `other`"},
+      {"zeros_like", "dtype", NULL, "write `tl.zeros(x.shape, dtype=tl.int32)`"},
+      {"arange", "step", NULL, "a step is multiplied: `tl.arange(0, N) * step`"},
+      {"arange", "dtype", NULL, "convert it: `tl.arange(0, N).to(tl.int64)`"},
+      {"arange", "stop", "end", NULL},
+      {"sort", "stable", NULL,
+       "values alone are sorted, and equal ones are the same: leave it out"},
+      {"sort", "axis", "dim", NULL},
+      {NULL, "where", NULL, "mask the operand: `tl.where(mask, x, 0)`"},
+      {NULL, "out", NULL, "a function returns its result; `tl.store(pointer, x)` writes it"},
   };
   bool compares = callee.source && (strcmp(builtin, "max") == 0 || strcmp(builtin, "min") == 0);
   if (compares &&

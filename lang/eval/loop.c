@@ -79,7 +79,8 @@ static void unroll_range(struct eval *e, const struct stmt *s, const struct rang
       !need_const_int(e, (struct operand){*r->step, at}, "the step of `static_range`", &step))
     return;
   if (step == 0) {
-    eval_error(e, at, E0308, "the step of the range is 0");
+    diag_help(eval_error(e, at, E0308, "the step of the range is 0"),
+              "a loop that counts has a step of 1 or more, or of -1 or less");
     return;
   }
   int_const count = step > 0 ? ((int_const)upper - lower + step - 1) / step
@@ -106,7 +107,8 @@ static void unroll_range(struct eval *e, const struct stmt *s, const struct rang
 void eval_for(struct eval *e, const struct stmt *s) {
   struct value iter = eval_expr(e, s->for_stmt.iter);
   if (s->for_stmt.orelse.len)
-    eval_error(e, s->span, E0227, "`else` of a loop is not supported");
+    diag_help(eval_error(e, s->span, E0227, "`else` of a loop is not supported"),
+              "set a flag in front of the loop, and test it behind it");
   if (value_is_poison(iter)) {
     eval_assign(e, s->for_stmt.target, VALUE_ERROR);
     struct name_list names = {0};
@@ -164,7 +166,8 @@ static void unroll_while(struct eval *e, const struct stmt *s) {
 
 void eval_while(struct eval *e, const struct stmt *s) {
   if (s->while_stmt.orelse.len)
-    eval_error(e, s->span, E0227, "`else` of a loop is not supported");
+    diag_help(eval_error(e, s->span, E0227, "`else` of a loop is not supported"),
+              "set a flag in front of the loop, and test it behind it");
   if (e->frame->function->is_constexpr_function || e->on->is_static) {
     unroll_while(e, s);
     return;

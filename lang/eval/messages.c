@@ -67,18 +67,20 @@ void eval_remark(struct eval *e, struct span at, const char *topic, const char *
   diag_remark(e->diag, at, topic, "%s", text);
 }
 
-void eval_help_none(struct eval *e, struct diag *d, struct operand x) {
+bool eval_help_none(struct eval *e, struct diag *d, struct operand x) {
   if (x.v.kind != VALUE_NONE || e->on->is_static)
-    return;
+    return false;
   struct str text = {NULL, 0};
   if (x.at.source)
     text = (struct str){x.at.source->text.ptr + x.at.begin, x.at.end - x.at.begin};
   bool is_name = text.len > 0;
   for (size_t i = 0; i < text.len; i++)
     is_name = is_name && (isalnum((unsigned char)text.ptr[i]) || text.ptr[i] == '_');
-  if (is_name && !str_is(text, "None"))
-    diag_help(d, "where `%.*s` may be None, use it only under `if %.*s is not None:`",
-              STR_ARG(text), STR_ARG(text));
+  if (!is_name || str_is(text, "None"))
+    return false;
+  diag_help(d, "where `%.*s` may be None, use it only under `if %.*s is not None:`", STR_ARG(text),
+            STR_ARG(text));
+  return true;
 }
 
 bool eval_enter(struct eval *e, struct span at) {

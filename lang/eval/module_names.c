@@ -133,6 +133,7 @@ struct value eval_constant(struct eval *e, const struct ast_module *m, const str
     struct diag *d =
         eval_error(e, at, E0301, "the module constant `%s` is not known at compile time", k->name);
     diag_label(d, k->value->span, "%s", value_type_text(e, v));
+    diag_help(d, "compute it inside the kernel");
     v = VALUE_ERROR;
   }
   struct diag_engine *own = e->diag;
@@ -149,6 +150,7 @@ struct value eval_constant(struct eval *e, const struct ast_module *m, const str
     struct diag *d = diag_error(own, k->value->span, E0301,
                                 "the module constant `%s` is not known at compile time", k->name);
     diag_primary_label(d, "%s", why);
+    diag_help(d, "give its value: `-D %s=...`, or write it into the file", k->name);
   }
   if (diag_error_count(own) > 0)
     ptrmap_put(e->a, &e->module_errors, k, own);
@@ -172,7 +174,8 @@ struct value scope_constant(struct eval *e, const struct ast_module *m,
                             const struct ast_constant *k, struct span at) {
   struct value *known = ptrmap_get(&e->module_values, k);
   if (known && known->kind == VALUE_ABSENT) {
-    eval_error(e, k->name_span, E0301, "the constant `%s` needs itself", k->name);
+    diag_help(eval_error(e, k->name_span, E0301, "the constant `%s` needs itself", k->name),
+              "give it a value, or another name on the right");
     return VALUE_ERROR;
   }
   if (known) {

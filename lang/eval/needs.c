@@ -36,7 +36,9 @@ bool need_const_int(struct eval *e, struct operand x, const char *what, int64_t 
     diag_primary_label(d, "%s", type_text(e->a, x.v.type));
     diag_help(d, "make it a `tl.constexpr` parameter");
   } else {
-    eval_error(e, x.at, E0301, "%s must be an integer, not %s", what, value_describe(e, x.v));
+    diag_help(
+        eval_error(e, x.at, E0301, "%s must be an integer, not %s", what, value_describe(e, x.v)),
+        "write an integer, such as 128");
   }
   return false;
 }
@@ -46,7 +48,9 @@ bool need_const_bool(struct eval *e, struct operand x, const char *what, bool *r
     return false;
   if (const_truth(x.v, ret))
     return true;
-  eval_error(e, x.at, E0301, "%s must be known at compile time", what);
+  diag_help(
+      eval_error(e, x.at, E0301, "%s must be known at compile time", what),
+      "compute it from `tl.constexpr` parameters; `tl.device_assert` tests values of a launch");
   return false;
 }
 
@@ -55,8 +59,9 @@ bool need_const_str(struct eval *e, struct operand x, const char *what, struct s
     return false;
   if (x.v.kind == VALUE_STR)
     return *ret = x.v.s, true;
-  eval_error(e, x.at, E0301, "%s must be a string known at compile time, not %s", what,
-             value_describe(e, x.v));
+  diag_help(eval_error(e, x.at, E0301, "%s must be a string known at compile time, not %s", what,
+                       value_describe(e, x.v)),
+            "write it in quotes, or pass it as a `tl.constexpr` parameter");
   return false;
 }
 
@@ -70,7 +75,8 @@ static bool range_values(struct eval *e, struct operand x, struct tuple *ret) {
   VEC(struct value) v = {0};
   for (int_const i = lower; step != 0 && (step > 0 ? i < upper : i > upper); i += step) {
     if (v.len == EVAL_MAX_UNROLL) {
-      eval_error(e, x.at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL);
+      diag_help(eval_error(e, x.at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+                "use a tile for many values: `tl.arange`, `tl.zeros`");
       return false;
     }
     vec_push(e->a, &v, value_int(i));
@@ -97,7 +103,10 @@ bool need_sequence(struct eval *e, struct operand x, struct tuple *ret) {
     return range_values(e, x, ret);
   if (x.v.kind == VALUE_CLASS && (!enum_members(e, x.v.class, x.at, ret) || ret->at))
     return ret->at != NULL;
-  eval_error(e, x.at, E0230, "%s is not a sequence", value_describe(e, x.v));
+  diag_help(eval_error(e, x.at, E0230, "%s is not a sequence", value_describe(e, x.v)),
+            "a tuple `(a, b)` or `range(n)` has several values; a tile is reduced by `tl.max(x, "
+            "axis=0)` or "
+            "`tl.sum(x, axis=0)`");
   return false;
 }
 
@@ -118,6 +127,7 @@ bool eval_check_size(struct eval *e, struct value v, struct span at) {
   size_t count = 0, limit = e->on->most_values;
   count_values(&v, limit, 0, &count);
   if (count > limit)
-    eval_error(e, at, E0309, "a sequence of more than %zu values", limit);
+    diag_help(eval_error(e, at, E0309, "a sequence of more than %zu values", limit),
+              "use a tile for many values: `tl.arange`, `tl.zeros`");
   return count <= limit;
 }

@@ -148,7 +148,9 @@ static bool store_element(struct eval *e, const struct expr *target, struct valu
   if (!need_const_int(e, key, "the index of a list", &i))
     return true;
   if (i < -len || i >= len) {
-    eval_error(e, key.at, E0212, "index %lld of a list of %lld", (long long)i, (long long)len);
+    diag_help(
+        eval_error(e, key.at, E0212, "index %lld of a list of %lld", (long long)i, (long long)len),
+        "indices count from 0, and from -1 at the end");
     return true;
   }
   host_reserve(e, object.tuple.list, object.tuple.len + 1);
@@ -389,13 +391,15 @@ static void python_refuse_function(struct eval *e, const struct function *f, str
   struct diag *d = eval_error(e, at, e->purpose->code, "%s needs `%s`, which cannot be evaluated",
                               e->purpose->what, f->ast->name);
   diag_label(d, f->ast->name_span, "holds statements that are not read here");
+  diag_help(d, "write its result where it is needed, or give the values by `-D NAME=...`");
 }
 
 static bool python_refuse_builtin(struct eval *e, const struct builtin *b, struct span at) {
   if (b->flags & (BUILTIN_HOST | BUILTIN_BARE | BUILTIN_TYPE | BUILTIN_BOTH))
     return false;
-  eval_error(e, at, e->purpose->code, "%s needs `%s`, which is a function of kernels",
-             e->purpose->what, builtin_spelled(e, b));
+  diag_help(eval_error(e, at, e->purpose->code, "%s needs `%s`, which is a function of kernels",
+                       e->purpose->what, builtin_spelled(e, b)),
+            "write a number, a text or a type, or compute it inside the kernel");
   return true;
 }
 

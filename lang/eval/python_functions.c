@@ -36,7 +36,8 @@ static struct value fn_dict(struct eval *e, struct call *c) {
 
 static struct value fn_round(struct eval *e, struct call *c) {
   if (!need_known(e, c->args[0]) || !value_is_number(c->args[0].v)) {
-    eval_error(e, c->at, E0503, "`round` of %s", value_describe(e, c->args[0].v));
+    diag_help(eval_error(e, c->at, E0503, "`round` of %s", value_describe(e, c->args[0].v)),
+              "give a number");
     return VALUE_ERROR;
   }
   double v = nearbyint(value_as_double(c->args[0].v));

@@ -12,7 +12,9 @@ static struct list *list_of(struct call *c) { return c->args[0].v.tuple.list; }
 static struct value list_append(struct eval *e, struct call *c) {
   struct list *l = list_of(c);
   if (l->len >= EVAL_MAX_UNROLL)
-    return eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+    return diag_help(
+               eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+               "use a tile for many values: `tl.arange`, `tl.zeros`"),
            VALUE_ERROR;
   if (!host_can_hold(e, c->args[0].v, c->args[1].v, c->at))
     return VALUE_ERROR;
@@ -27,7 +29,9 @@ static struct value list_extend(struct eval *e, struct call *c) {
   if (!need_sequence(e, c->args[1], &t))
     return VALUE_ERROR;
   if (l->len + t.len > EVAL_MAX_UNROLL)
-    return eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+    return diag_help(
+               eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+               "use a tile for many values: `tl.arange`, `tl.zeros`"),
            VALUE_ERROR;
   if (!host_can_hold(e, c->args[0].v, value_tuple(t.at, t.len), c->at))
     return VALUE_ERROR;
@@ -46,7 +50,9 @@ static bool position(struct eval *e, struct operand x, size_t len, bool at_end, 
   if (at_end)
     i = i < 0 ? 0 : i > n ? n : i;
   if (i < 0 || i > n || (i == n && !at_end)) {
-    eval_error(e, x.at, E0212, "index %lld of a list of %lld", (long long)i, (long long)n);
+    diag_help(
+        eval_error(e, x.at, E0212, "index %lld of a list of %lld", (long long)i, (long long)n),
+        "indices count from 0, and from -1 at the end");
     return false;
   }
   *ret = (size_t)i;
@@ -102,7 +108,8 @@ static struct value list_find(struct eval *e, struct call *c) {
   }
   size_t i = find(l, c->args[1].v);
   if (i == l->len) {
-    eval_error(e, c->at, E0212, "the list has no %s", value_describe(e, c->args[1].v));
+    diag_help(eval_error(e, c->at, E0212, "the list has no %s", value_describe(e, c->args[1].v)),
+              "add the value where the list is made");
     return VALUE_ERROR;
   }
   if (c->builtin->tag == 'i')
@@ -161,7 +168,9 @@ static struct value dict_get(struct eval *e, struct call *c) {
       i++;
     remove_at(e, list_of(c), i);
   } else if (c->builtin->tag == 'p' && !arg_given(c, 2)) {
-    eval_error(e, c->at, E0212, "the dictionary has no %s", value_describe(e, c->args[1].v));
+    diag_help(
+        eval_error(e, c->at, E0212, "the dictionary has no %s", value_describe(e, c->args[1].v)),
+        "add the key where the dictionary is made, or write `d.get(key, value)`");
     return VALUE_ERROR;
   }
   return found ? v : otherwise;
@@ -262,7 +271,8 @@ static struct value str_join(struct eval *e, struct call *c) {
     const_format(e, t.at[i], false, &b);
     if (b.len > EVAL_MAX_STRING) {
       strbuf_finish(&b);
-      eval_error(e, c->at, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING);
+      diag_help(eval_error(e, c->at, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING),
+                "build a shorter text");
       return VALUE_ERROR;
     }
   }

@@ -175,7 +175,9 @@ struct value sequence_product(struct eval *e, struct call *c) {
       return VALUE_ERROR;
     rows *= columns[i].len;
     if (rows > EVAL_MAX_UNROLL)
-      return eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+      return diag_help(
+                 eval_error(e, c->at, E0309, "a sequence of more than %d values", EVAL_MAX_UNROLL),
+                 "use a tile for many values: `tl.arange`, `tl.zeros`"),
              VALUE_ERROR;
   }
   struct value *at = arena_array(e->a, struct value, rows + 1);

@@ -188,7 +188,8 @@ struct value record_field(struct eval *e, struct operand x, const char *name, st
   if (i < r->field_count) {
     if (x.v.tuple.at[i].kind != VALUE_ABSENT)
       return x.v.tuple.at[i];
-    eval_error(e, at, E0202, "field `%s` has no value yet", name);
+    diag_help(eval_error(e, at, E0202, "field `%s` has no value yet", name),
+              "assign it in `__init__`, or give it a default");
     return VALUE_ERROR;
   }
   if ((f = method_of(r, name))) {
@@ -214,7 +215,9 @@ struct value class_attribute(struct eval *e, const struct record *r, const char 
   }
   if (class_constant(e, r, name, at, &v))
     return v;
-  eval_error(e, at, E0211, "the class `%s` has no function or constant `%s`", record_name(r), name);
+  diag_help(eval_error(e, at, E0211, "the class `%s` has no function or constant `%s`",
+                       record_name(r), name),
+            "check the spelling, or define it in the class");
   return VALUE_ERROR;
 }
 

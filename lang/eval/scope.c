@@ -7,6 +7,7 @@
 #include "lang/eval/import.h"
 #include "lang/eval/std_module.h"
 
+#include <ctype.h>
 #include <math.h>
 
 struct variable *scope_find(struct frame *f, const char *name) {
@@ -225,13 +226,38 @@ static void consider(struct nearest *n, const char *candidate) {
     n->best = near, n->distance = d;
 }
 
+// `np.inf`, `math.pi`, `np.newaxis`: numbers and None, not functions of `tl`.
+static bool suggest_constant(struct diag *d, const char *name, struct span at) {
+  static const char *const rows[][2] = {{"inf", "float(\"inf\")"},   {"nan", "float(\"nan\")"},
+                                        {"pi", "3.141592653589793"}, {"e", "2.718281828459045"},
+                                        {"newaxis", "None"},         {"float16", "tl.float16"},
+                                        {"float32", "tl.float32"},   {"int32", "tl.int32"}};
+  static const char *const modules[] = {"np", "numpy", "math", "torch", "jnp"};
+  bool known = false;
+  for (size_t i = 0; i < COUNT_OF(modules); i++)
+    known |= strcmp(modules[i], name) == 0;
+  if (!known || !at.source || at.source->text.ptr[at.end] != '.')
+    return false;
+  struct str rest = {at.source->text.ptr + at.end + 1, at.source->text.len - at.end - 1};
+  size_t n = 0;
+  while (n < rest.len && (rest.ptr[n] == '_' || isalnum((unsigned char)rest.ptr[n])))
+    n++;
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (str_is((struct str){rest.ptr, n}, rows[i][0])) {
+      diag_help(d, "write `%s`", rows[i][1]);
+      diag_fixit(d, (struct span){at.source, at.begin, at.end + 1 + (uint32_t)n}, rows[i][1]);
+      return true;
+    }
+  return false;
+}
+
 static struct value report_unknown(struct eval *e, const char *name, struct span at) {
   if (import_report(e, e->frame->module, name, at))
     return VALUE_ERROR;
   struct diag *d = eval_error(e, at, E0201, "unknown name `%s`", name);
   if (diag_error_count(e->diag) > MOST_SUGGESTIONS)
     return VALUE_ERROR;
-  if (suggest_habit(e, d, name, at))
+  if (suggest_constant(d, name, at) || suggest_habit(e, d, name, at))
     return VALUE_ERROR;
   struct nearest n = {.name = str_from(name)};
   for (struct frame *f = e->frame; f; f = f->closure) {

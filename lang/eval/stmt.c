@@ -35,7 +35,9 @@ static void eval_break(struct eval *e, const struct stmt *s) {
   struct flow *f = e->frame->flow;
   bool is_break = s->kind == STMT_BREAK;
   if (!f->is_loop) {
-    eval_error(e, s->span, E0107, "`%s` outside of a loop", is_break ? "break" : "continue");
+    diag_help(
+        eval_error(e, s->span, E0107, "`%s` outside of a loop", is_break ? "break" : "continue"),
+        "it ends or goes on with the loop around it; leave a kernel by `return`");
     return;
   }
   mark(f->skip, s->span);
@@ -141,8 +143,10 @@ static void unpack(struct eval *e, const struct expr *target, struct value v) {
   bool has_star = star < target->items.len;
   size_t fixed = target->items.len - has_star;
   if (has_star ? t.len < fixed : t.len != fixed) {
-    eval_error(e, target->span, E0218, "cannot unpack %zu values into %zu names", t.len,
-               target->items.len);
+    diag_help(eval_error(e, target->span, E0218, "cannot unpack %zu values into %zu names", t.len,
+                         target->items.len),
+              "write as many names as there are values; `*rest` takes all that are left, and `_` "
+              "one that is not needed");
     for (size_t i = 0; i < target->items.len; i++)
       eval_assign(e, target->items.at[i], VALUE_ERROR);
     return;
@@ -156,6 +160,19 @@ static void unpack(struct eval *e, const struct expr *target, struct value v) {
       eval_assign(e, x, t.at[k++]);
     }
   }
+}
+
+static struct str source_text(struct span at) {
+  return at.source ? (struct str){at.source->text.ptr + at.begin, at.end - at.begin}
+                   : STR("pointer");
+}
+
+// Whether the target is an element of a variable that holds a pointer, as in C and NumPy.
+static bool is_pointer_element(struct eval *e, const struct expr *target) {
+  if (target->kind != EXPR_SUBSCRIPT || target->subscript.object->kind != EXPR_NAME)
+    return false;
+  struct value v = eval_expr(e, target->subscript.object);
+  return v.kind == VALUE_RT && v.type.ptr;
 }
 
 void eval_assign(struct eval *e, const struct expr *target, struct value v) {
@@ -175,7 +192,10 @@ void eval_assign(struct eval *e, const struct expr *target, struct value v) {
   case EXPR_ERROR: return;
   }
   struct diag *d = eval_error(e, target->span, E0108, "cannot assign to this expression");
-  if (target->kind == EXPR_SUBSCRIPT)
+  if (is_pointer_element(e, target))
+    diag_help(d, "memory is written by `tl.store(%.*s + offsets, value, mask=mask)`",
+              STR_ARG(source_text(target->subscript.object->span)));
+  else if (target->kind == EXPR_SUBSCRIPT)
     diag_help(d, "tiles have no assignable elements; build the new tile by `tl.where(mask, new, "
                  "old)`, or store through pointers by `tl.store`");
   else

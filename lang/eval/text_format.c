@@ -18,7 +18,8 @@ struct template {
 };
 
 static bool wrong(struct template *t, struct str field, const char *why) {
-  eval_error(t->e, t->at, E0310, "`%.*s`: %s", STR_ARG(field), why);
+  diag_help(eval_error(t->e, t->at, E0310, "`%.*s`: %s", STR_ARG(field), why),
+            "numbers take `d`, `x`, `b`, `.3f` or `e`, texts take `s` and widths: `{:>8}`");
   return false;
 }
 
@@ -42,7 +43,8 @@ static struct value finish(struct template *t, bool ok) {
   struct eval *e = t->e;
   struct value r = VALUE_ERROR;
   if (ok && t->out.len > EVAL_MAX_STRING)
-    eval_error(e, t->at, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING);
+    diag_help(eval_error(e, t->at, E0903, "the string is longer than %d bytes", EVAL_MAX_STRING),
+              "build a shorter text");
   else if (ok)
     r = value_str((struct str){arena_strndup(e->a, strbuf_cstr(&t->out), t->out.len), t->out.len});
   strbuf_finish(&t->out);

@@ -57,8 +57,9 @@ struct value literal_as(struct eval *e, struct operand x, struct type t) {
   if (!value_as_int(x.v, &i)) { // a float literal truncates, as `int()` does
     double f = trunc(x.v.f);
     if (!(fabs(f) < 0x1p64)) {
-      eval_error(e, x.at, E0204, "%s has no value of type %s", value_describe(e, x.v),
-                 type_text(e->a, t));
+      diag_help(eval_error(e, x.at, E0204, "%s has no value of type %s", value_describe(e, x.v),
+                           type_text(e->a, t)),
+                "cast the other operand to a type that has it: `.to(tl.float32)`");
       return VALUE_ERROR;
     }
     i = (int_const)f;
@@ -90,11 +91,22 @@ struct value to_runtime(struct eval *e, struct operand x, const char *what) {
   if (literal_type(x.v, &t))
     return literal_as(e, x, t);
   if (x.v.kind == VALUE_INT) {
-    eval_error(e, x.at, E0204, "%s does not fit into 64 bits", value_describe(e, x.v));
+    diag_help(eval_error(e, x.at, E0204, "%s does not fit into 64 bits", value_describe(e, x.v)),
+              "compute with it at compile time only, or write a float");
     return VALUE_ERROR;
   }
   struct diag *d = eval_error(e, x.at, E0208, "%s must be a number or a tile, not %s", what,
                               value_describe(e, x.v));
-  eval_help_none(e, d, x);
+  if (eval_help_none(e, d, x))
+    return VALUE_ERROR;
+  if (x.v.kind == VALUE_TYPE)
+    diag_help(d, "write `tl.full(shape, 0, %s)` for a tile of that type, or `x.to(%s)`",
+              type_text(e->a, x.v.type), type_text(e->a, x.v.type));
+  else if (x.v.kind == VALUE_TUPLE)
+    diag_help(d, "name one of its values: `x[0]`");
+  else if (x.v.kind == VALUE_FUNC || x.v.kind == VALUE_BUILTIN)
+    diag_help(d, "call it: `f(...)`");
+  else
+    diag_help(d, "give a number, such as 0, or a tile");
   return VALUE_ERROR;
 }

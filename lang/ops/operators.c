@@ -201,6 +201,8 @@ struct value emit_unary(struct eval *e, enum ast_op op, struct operand x, struct
       diag_help(d, "`~` flips the bits of integers; compare floats first: `~(x > 0)`");
     else if (type_is_storage(x.v.type))
       diag_help(d, "convert first: `.to(tl.float16)`");
+    else
+      diag_help(d, "`tl.load(x)` reads what a pointer points to");
     return VALUE_ERROR;
   }
   if (op == OP_POS)
@@ -257,7 +259,8 @@ struct value emit_comparison(struct eval *e, enum ast_op op, struct operand a, s
       (a_rt != b_rt && (op == OP_EQ || op == OP_NE) && !value_is_number(a_rt ? b.v : a.v)))
     return value_bool((op == OP_IS || op == OP_EQ) == (a_rt && b_rt && const_equal(a.v, b.v)));
   if (op == OP_IN || op == OP_NOT_IN) {
-    eval_error(e, at, E0203, "`%s` needs values known at compile time", ast_op_text(op));
+    diag_help(eval_error(e, at, E0203, "`%s` needs values known at compile time", ast_op_text(op)),
+              "compare with each value: `(x == a) | (x == b)`");
     return VALUE_ERROR;
   }
   emit_at(e, at);

@@ -34,8 +34,9 @@ bool shape_from_value(struct eval *e, struct operand x, struct type *ret) {
   if (x.v.kind == VALUE_TUPLE)
     dims = x.v.tuple;
   if (dims.len > TYPE_MAX_RANK) {
-    eval_error(e, x.at, E0207, "shape of rank %zu; tiles have at most %d dimensions", dims.len,
-               TYPE_MAX_RANK);
+    diag_help(eval_error(e, x.at, E0207, "shape of rank %zu; tiles have at most %d dimensions",
+                         dims.len, TYPE_MAX_RANK),
+              "join dimensions of the shape: `[2, 3, 4]` becomes `[2, 12]`");
     return false;
   }
   memset(ret, 0, sizeof *ret);
@@ -45,10 +46,12 @@ bool shape_from_value(struct eval *e, struct operand x, struct type *ret) {
     if (!need_const_int(e, (struct operand){dims.at[i], x.at}, "a shape", &n))
       return false;
     if (n < 1 || n > TYPE_MAX_NUMEL) {
-      eval_error(e, x.at, n < 1 ? E0205 : E0206,
-                 n < 1 ? "dimension %zu of the shape is %lld"
-                       : "dimension %zu of the shape is %lld, more than a tile can hold",
-                 i, (long long)n);
+      diag_help(eval_error(e, x.at, n < 1 ? E0205 : E0206,
+                           n < 1 ? "dimension %zu of the shape is %lld"
+                                 : "dimension %zu of the shape is %lld, more than a tile can hold",
+                           i, (long long)n),
+                n == -1 ? "nothing is computed for -1: write the number, such as `x.numel // 8`"
+                        : "each dimension is a power of two, 1 or more");
       return false;
     }
     ret->shape[i] = (int32_t)n;

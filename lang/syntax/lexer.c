@@ -213,9 +213,10 @@ static bool check_utf8(struct lexer *lx) {
     uint32_t code;
     size_t n = utf8_decode(lx->text.ptr + at, lx->text.len - at, &code);
     if (n == 0) {
-      diag_error(lx->diag, span_of(lx, at, at + 1), E0001,
-                 "byte 0x%02x at offset %u is not valid UTF-8", (unsigned char)lx->text.ptr[at],
-                 at);
+      diag_help(diag_error(lx->diag, span_of(lx, at, at + 1), E0001,
+                           "byte 0x%02x at offset %u is not valid UTF-8",
+                           (unsigned char)lx->text.ptr[at], at),
+                "save the file as UTF-8");
       return false;
     }
     if (unicode_is_bidi_control(code) && warnings++ < MAX_BIDI_WARNINGS) {

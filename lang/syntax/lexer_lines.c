@@ -102,6 +102,10 @@ uint32_t lexer_name_end(const struct lexer *lx, uint32_t at) {
 static void report_unclosed(struct lexer *lx, const struct bracket *b) {
   struct diag *d = diag_error(lx->diag, span_of(lx, b->offset, b->offset + 1), E0103,
                               "`%s` is never closed", token_kind_text(b->kind));
+  diag_help(d, "close it with `%s` where the expression ends",
+            b->kind == TOK_LPAREN     ? ")"
+            : b->kind == TOK_LBRACKET ? "]"
+                                      : "}");
   diag_primary_label(d, "opened here");
 }
 
@@ -169,8 +173,9 @@ bool lexer_line_inside_brackets(struct lexer *lx) {
 
 void lexer_open_bracket(struct lexer *lx, enum token_kind kind, uint32_t at) {
   if (lx->depth == LEXER_MAX_NESTING) {
-    diag_error(lx->diag, span_of(lx, at, at + 1), E0902, "more than %d nested brackets",
-               LEXER_MAX_NESTING);
+    diag_help(diag_error(lx->diag, span_of(lx, at, at + 1), E0902, "more than %d nested brackets",
+                         LEXER_MAX_NESTING),
+              "name intermediate results, and write functions");
     lx->stopped = true;
     return;
   }
@@ -185,7 +190,9 @@ static bool brackets_match(enum token_kind open, enum token_kind close) {
 
 void lexer_close_bracket(struct lexer *lx, enum token_kind kind, uint32_t at) {
   if (lx->depth == 0) {
-    diag_error(lx->diag, span_of(lx, at, at + 1), E0103, "unmatched `%s`", token_kind_text(kind));
+    diag_help(diag_error(lx->diag, span_of(lx, at, at + 1), E0103, "unmatched `%s`",
+                         token_kind_text(kind)),
+              "remove it, or open a bracket for it before");
     push_error(lx, at);
     return;
   }
@@ -194,6 +201,7 @@ void lexer_close_bracket(struct lexer *lx, enum token_kind kind, uint32_t at) {
     struct diag *d =
         diag_error(lx->diag, span_of(lx, at, at + 1), E0103, "`%s` does not close `%s`",
                    token_kind_text(kind), token_kind_text(top->kind));
+    diag_help(d, "close each bracket with its own kind, the last one opened first");
     diag_label(d, span_of(lx, top->offset, top->offset + 1), "opened here");
     push_error(lx, at);
   }

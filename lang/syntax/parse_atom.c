@@ -83,8 +83,9 @@ static struct expr *parse_parens(struct parser *p) {
     e = expr_new(p, EXPR_TUPLE, open);
     finish_items(p, e, &items);
   } else if (e->kind == EXPR_STARRED) {
-    parser_report(p, e->span, E0115,
-                  "a starred expression needs a tuple, a list or a call around it");
+    diag_help(parser_report(p, e->span, E0115,
+                            "a starred expression needs a tuple, a list or a call around it"),
+              "write a tuple, `(*x,)`, or leave out the `*`");
   } else if (e->kind == EXPR_COMPREHENSION) {
     expr_finish(p, e, open);
   }
@@ -283,6 +284,7 @@ static void check_argument(struct parser *p, const struct ast_arg *args, size_t 
       if (args[i].name == arg->name) {
         struct diag *d =
             parser_report(p, arg->name_span, E0112, "argument `%s` is given twice", arg->name);
+        diag_help(d, "remove one of them");
         diag_label(d, args[i].name_span, "first here");
       }
     }
@@ -291,6 +293,7 @@ static void check_argument(struct parser *p, const struct ast_arg *args, size_t 
   } else if (!arg->is_star && !arg->is_double_star && state->keyword_before.source) {
     struct diag *d =
         parser_report(p, arg->span, E0112, "positional argument behind a keyword argument");
+    diag_help(d, "give it by its name too, or move it in front");
     diag_label(d, state->keyword_before, "keyword argument");
   }
 }

@@ -48,8 +48,9 @@ static void parse_inline_block(struct parser *p, stmt_vec *body) {
     parse_simple_line(p, body);
     return;
   }
-  parser_report(p, parser_token_span(p), E0114, "`%s` needs a line of its own",
-                token_kind_text(parser_peek(p)));
+  diag_help(parser_report(p, parser_token_span(p), E0114, "`%s` needs a line of its own",
+                          token_kind_text(parser_peek(p))),
+            "begin a new line in front of it");
   if (!parser_enter(p)) {
     p->panic = false;
     parser_accept(p, TOK_NEWLINE);
@@ -324,7 +325,9 @@ static struct stmt *parse_nested_function(struct parser *p) {
   if (parser_peek(p) == TOK_CLASS || parser_peek(p) == TOK_ASYNC)
     return skip_forbidden(p);
   if (parser_peek(p) != TOK_DEF) {
-    parser_report(p, parser_span_from(p, first), E0116, "no function follows this decorator");
+    diag_help(
+        parser_report(p, parser_span_from(p, first), E0116, "no function follows this decorator"),
+        "write its `def` on the next line, or remove the decorator");
     return stmt_new(p, STMT_ERROR, first);
   }
   struct stmt *s = stmt_new(p, STMT_DEF, first);

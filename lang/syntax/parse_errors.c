@@ -79,6 +79,8 @@ static void unknown_character(struct parser *p) {
     d = parser_error(p, at, E0002, "`%.*s` is not part of the language", STR_ARG(text));
   else
     d = parser_error(p, at, E0002, "character U+%04X is not part of the language", (unsigned)code);
+  if (!meant && code < 0x80)
+    diag_help(d, "remove it; operators are those of Python, and texts stand in quotes");
   if (meant && *meant == ' ')
     diag_help(d, "it looks like a blank; type a space instead");
   else if (meant)
@@ -206,8 +208,18 @@ void parser_unexpected(struct parser *p, const char *expected) {
   struct diag *d = parser_error(p, at, E0102, "expected %s, found %s", expected, found);
   if (kind == TOK_ARROW)
     diag_help(d, "a member is read by `.`; `->` is for the type that a function returns");
-  if (is_keyword && strstr(expected, "name"))
-    diag_help(d, "%s is a keyword and cannot be a name", found);
+  if (is_keyword && kind != TOK_IN)
+    diag_help(d, "%s is a keyword: choose another name", found);
+  else if (is_keyword)
+    diag_help(d, "`in` is a keyword: a loop is `for i in range(n):`, a test `x in (1, 2)`");
+  else if (kind == TOK_AMP)
+    diag_help(d, "there is no `&` of C: `x + i` is the address of element i of `x`");
+  else if (kind == TOK_SEMICOLON)
+    diag_help(d, "a statement ends with its line: remove it");
+  else if (strstr(expected, "an expression"))
+    diag_help(d, "an operand is missing: add it, or remove the operator in front");
+  else if (strstr(expected, "`in`"))
+    diag_help(d, "a loop that counts is `for i in range(start, end):`");
 }
 
 void parser_close(struct parser *p, enum token_kind kind, size_t open) {
@@ -224,10 +236,12 @@ void parser_close(struct parser *p, enum token_kind kind, size_t open) {
     struct diag *d = parser_error(p, at, E0102, "expected `,` or `%s`, found %s",
                                   token_kind_text(kind), describe(p));
     diag_label(d, parser_span_of(p, bracket), "opened here");
+    diag_help(d, "separate values by `,`, or put an operator between them");
   } else if (found == TOK_NEWLINE || found == TOK_EOF) {
     // Only inside f-strings: elsewhere lines do not end inside brackets.
-    parser_error(p, parser_span_of(p, bracket), E0103, "`%s` is never closed",
-                 token_kind_text(bracket.kind));
+    diag_help(parser_error(p, parser_span_of(p, bracket), E0103, "`%s` is never closed",
+                           token_kind_text(bracket.kind)),
+              "close it where the expression ends");
   } else {
     char expected[40];
     snprintf(expected, sizeof expected, "`,` or `%s`", token_kind_text(kind));

@@ -122,7 +122,9 @@ struct expr *parse_named(struct parser *p) {
   if (parser_peek(p) != TOK_WALRUS)
     return e;
   if (e->kind != EXPR_NAME || e->in_parens) {
-    parser_error(p, e->span, E0115, "`:=` names a value, and %s is no name", expr_kind_text(e));
+    diag_help(
+        parser_error(p, e->span, E0115, "`:=` names a value, and %s is no name", expr_kind_text(e)),
+        "name the value first, `v := ...`, and assign it in a statement of its own");
     return expr_error(p);
   }
   parser_accept(p, TOK_WALRUS);
@@ -229,4 +231,8 @@ void check_target(struct parser *p, const struct expr *e, const char *how) {
   struct diag *d = parser_report(p, e->span, E0108, "cannot %s %s", how, expr_kind_text(e));
   if (e->kind == EXPR_BINARY || e->kind == EXPR_COMPARE || e->kind == EXPR_CALL)
     diag_help(d, "to compare write `==`");
+  else
+    diag_help(d,
+              "a name, `x.name` or `x[i]` stands on the left: turn the two sides round, or write "
+              "`==`");
 }

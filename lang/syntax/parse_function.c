@@ -21,6 +21,7 @@ static void check_param(struct parser *p, const param_vec *before, const struct 
     if (before->at[i].name == param->name) {
       struct diag *d =
           parser_report(p, param->name_span, E0109, "parameter `%s` is there twice", param->name);
+      diag_help(d, "give one of them another name");
       diag_label(d, before->at[i].name_span, "first here");
     }
   }
@@ -32,6 +33,7 @@ static void check_param(struct parser *p, const param_vec *before, const struct 
     struct diag *d =
         parser_report(p, param->name_span, E0109,
                       "parameter `%s` without a default behind one that has it", param->name);
+    diag_help(d, "move it in front of those with defaults, or give it one");
     diag_label(d, state->default_before, "has a default");
   }
 }
@@ -42,24 +44,28 @@ static bool parse_param_mark(struct parser *p, param_vec *params, struct ast_par
   struct span at = parser_token_span(p);
   enum token_kind next = parser_peek_at(p, 1);
   if (state->seen_double_star)
-    parser_error(p, at, E0109, "no parameter can follow `**`");
+    diag_help(parser_error(p, at, E0109, "no parameter can follow `**`"),
+              "move it in front of `**`");
   if (parser_accept(p, TOK_DOUBLE_STAR)) {
     param->kind = PARAM_DOUBLE_STAR;
     state->seen_double_star = true;
   } else if (parser_peek(p) == TOK_STAR) {
     if (state->seen_star)
-      parser_error(p, at, E0109, "only one `*` can be in a parameter list");
+      diag_help(parser_error(p, at, E0109, "only one `*` can be in a parameter list"),
+                "remove one of them");
     parser_accept(p, TOK_STAR);
     state->seen_star = true;
     param->kind = PARAM_STAR;
     if (next == TOK_NAME)
       return true;
     if (next != TOK_COMMA)
-      parser_error(p, at, E0109, "a name must follow `*`, here or behind a comma");
+      diag_help(parser_error(p, at, E0109, "a name must follow `*`, here or behind a comma"),
+                "name the parameters that are given by name, or remove the `*`");
     return false;
   } else if (parser_peek(p) == TOK_SLASH) {
     if (state->seen_slash || state->seen_star || params->len == 0)
-      parser_error(p, at, E0109, "`/` stands once, behind a parameter and before `*`");
+      diag_help(parser_error(p, at, E0109, "`/` stands once, behind a parameter and before `*`"),
+                "move it, or remove it");
     parser_accept(p, TOK_SLASH);
     state->seen_slash = true;
     for (size_t i = 0; i < params->len; i++)

@@ -140,8 +140,9 @@ static void parse_decorated(struct parser *p, struct module_parts *m, struct sco
     keep_class(p, m, scope, parse_class(p));
   } else if (parser_peek(p) != TOK_CLASS && parser_peek(p) != TOK_ASYNC) {
     struct token at = p->tokens.at[first];
-    parser_report(p, (struct span){p->source, at.begin, at.end}, E0116,
-                  "no function follows this decorator");
+    diag_help(parser_report(p, (struct span){p->source, at.begin, at.end}, E0116,
+                            "no function follows this decorator"),
+              "write its `def` on the next line, or remove the decorator");
   }
 }
 

@@ -60,7 +60,16 @@ static void statement_after_word(struct parser *p, struct str word, struct span 
   } else {
     d = parser_error(p, here, E0114, "expected the end of the statement, found `%.*s`",
                      STR_ARG(parser_token_text(p)));
+    diag_help(d, "one statement a line; or an operator or a comma is missing before this");
   }
+}
+
+// `(float) v` of C: the tokens in front are a word in parentheses.
+static bool is_cast(struct parser *p) {
+  if (p->pos < 3 || parser_peek(p) != TOK_NAME)
+    return false;
+  const struct token *t = p->tokens.at + p->pos;
+  return t[-1].kind == TOK_RPAREN && t[-2].kind == TOK_NAME && t[-3].kind == TOK_LPAREN;
 }
 
 static void statement_goes_on(struct parser *p, const struct stmt *last) {
@@ -75,7 +84,8 @@ static void statement_goes_on(struct parser *p, const struct stmt *last) {
     return;
   }
   if (kind == TOK_ASSIGN) {
-    parser_error(p, parser_token_span(p), E0106, "`=` cannot follow here");
+    diag_help(parser_error(p, parser_token_span(p), E0106, "`=` cannot follow here"),
+              "write `==` to compare; a name, `x.name` or `x[i]` alone stands in front of `=`");
     return;
   }
   if (kind == TOK_COLON && parser_peek_at(p, 1) == TOK_NEWLINE) {
@@ -85,10 +95,11 @@ static void statement_goes_on(struct parser *p, const struct stmt *last) {
     return;
   }
   if (parser_starts_expression(kind)) {
-    diag_help(parser_error(p, parser_token_span(p), E0114,
-                           "expected the end of the statement, found %s",
-                           arena_printf(p->arena, "`%.*s`", STR_ARG(parser_token_text(p)))),
-              "one statement a line; or an operator or a comma is missing before this");
+    diag_help(
+        parser_error(p, parser_token_span(p), E0114, "expected the end of the statement, found %s",
+                     arena_printf(p->arena, "`%.*s`", STR_ARG(parser_token_text(p)))),
+        is_cast(p) ? "a value is converted by `.to`: `x.to(tl.float32)`"
+                   : "one statement a line; or an operator or a comma is missing before this");
     return;
   }
   parser_unexpected(p, "the end of the statement");
@@ -173,6 +184,11 @@ static struct stmt *parse_assign(struct parser *p, struct expr *target, size_t f
     vec_push(p->arena, &targets, value);
     value = parse_exprs(p);
   }
+  for (size_t i = 0; i < targets.len; i++)
+    if (targets.at[i]->kind == EXPR_STARRED)
+      diag_help(parser_report(p, targets.at[i]->span, E0115,
+                              "`*` in front of the only name of an assignment"),
+                "memory is written by `tl.store(pointer, value)`; `first, *rest = x` unpacks");
   s->assign.targets = (struct expr_list){targets.at, targets.len};
   s->assign.value = value;
   return s;
@@ -217,7 +233,8 @@ static struct stmt *parse_loop_exit(struct parser *p, enum stmt_kind kind) {
   parser_accept(p, parser_peek(p));
   struct stmt *s = stmt_new(p, kind, first);
   if (p->loop_depth == 0)
-    parser_report(p, s->span, E0107, "`%s` outside a loop", text);
+    diag_help(parser_report(p, s->span, E0107, "`%s` outside a loop", text),
+              "it ends or goes on with the `for` or `while` around it; leave a kernel by `return`");
   return s;
 }
 

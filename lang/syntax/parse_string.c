@@ -51,8 +51,9 @@ static struct expr *parse_field_expr(struct parser *p, uint32_t begin, uint32_t 
   unsigned errors = diag_error_count(p->diag);
   if (lexer_run_field(p->arena, p->diag, p->source, begin, end, &field.tokens)) {
     if (field.tokens.len == 1) {
-      parser_report(&field, (struct span){p->source, begin - 1, end + 1}, E0010,
-                    "this replacement field is empty");
+      diag_help(parser_report(&field, (struct span){p->source, begin - 1, end + 1}, E0010,
+                              "this replacement field is empty"),
+                "name a value in it, `{x}`; a brace that is text is written twice: `{{}}`");
       e = NULL;
     } else {
       e = parse_exprs(&field);
@@ -77,7 +78,8 @@ static uint32_t parse_conversion(struct parser *p, uint32_t at, uint32_t close, 
     at++;
   if (known && (text[at] == ':' || text[at] == '}'))
     return at;
-  parser_report(p, all, E0010, "the conversion after `!` is `r`, `s` or `a`");
+  diag_help(parser_report(p, all, E0010, "the conversion after `!` is `r`, `s` or `a`"),
+            "leave it out, or write `!r` to print a text with its quotes");
   return close;
 }
 
@@ -87,8 +89,9 @@ static uint32_t parse_field(struct parser *p, uint32_t open, const struct string
   struct str text = p->source->text;
   uint32_t expr_end = 0, close = literal_scan_field(text, open, form, &expr_end);
   if (close == UINT32_MAX || close >= form->body_end) {
-    parser_report(p, (struct span){p->source, open, open + 1}, E0010,
-                  "this `{` of the f-string is never closed");
+    diag_help(parser_report(p, (struct span){p->source, open, open + 1}, E0010,
+                            "this `{` of the f-string is never closed"),
+              "close it with `}`; a brace that is text is written twice: `{{`");
     return form->body_end;
   }
   struct fstring_part part = {.span = {p->source, open, close + 1}};
@@ -215,7 +218,9 @@ struct expr *parse_strings(struct parser *p) {
     parser_accept(p, parser_peek(p));
   }
   if (is_bytes && is_text) {
-    parser_report(p, parser_span_from(p, first), E0115, "text and bytes cannot be joined");
+    diag_help(
+        parser_report(p, parser_span_from(p, first), E0115, "text and bytes cannot be joined"),
+        "leave out the `b`");
     return expr_new(p, EXPR_ERROR, first);
   }
   if (is_format)

@@ -90,8 +90,9 @@ const char *parser_intern(struct parser *p, struct str name, struct span at) {
   if (known)
     return known;
   if (name.len > LEXER_MAX_NAME)
-    parser_report(p, at, E0903, "this name has %zu bytes, the limit is %d", name.len,
-                  LEXER_MAX_NAME);
+    diag_help(parser_report(p, at, E0903, "this name has %zu bytes, the limit is %d", name.len,
+                            LEXER_MAX_NAME),
+              "choose a shorter name");
   char *copy = arena_strndup(p->arena, name.ptr, name.len);
   map_put(p->arena, p->names, name, copy);
   return copy;

@@ -34,7 +34,7 @@ static bool positive(struct eval *e, struct operand x, const char *what, uint32_
   if (!need_const_int(e, x, what, &n))
     return false;
   if (n < 0 || n > INT32_MAX) {
-    eval_error(e, x.at, E0461, "%s is %lld", what, (long long)n);
+    diag_help(eval_error(e, x.at, E0461, "%s is %lld", what, (long long)n), "write 1 or more");
     return false;
   }
   *ret = (uint32_t)n;

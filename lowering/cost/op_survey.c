@@ -21,62 +21,18 @@ static MlirValue operand(MlirOperation op, intptr_t i) { return mlirOperationGet
 
 // ---- accesses ----
 
-// The name of a parameter of the kernel around `op`; NULL if it has none.
-static const char *name_of(const struct op_survey *s, MlirOperation op, int at) {
-  MlirOperation func = op;
-  while (!mlirOperationIsNull(func) && !op_is(s->c, func, OP_FUNC_FUNC))
-    func = mlirOperationGetParentOperation(func);
-  MlirAttribute name = at < 0 || mlirOperationIsNull(func)
-                           ? mlirAttributeGetNull()
-                           : func_arg_attr(func, (unsigned)at, "tile.name");
-  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
-    return NULL;
-  MlirStringRef text = mlirStringAttrGetValue(name);
-  return arena_strndup(s->arena, text.data, text.length);
-}
-
 static const char *parameter_of(const struct op_survey *s, MlirOperation op) {
-  return name_of(s, op, pointer_argument(s->c, operand(op, 0)));
+  return narrow_parameter_name(s->c, s->arena, op, pointer_argument(s->c, operand(op, 0)));
 }
 
-// Whether the axis info of `v` promises multiples of `wanted` elements; pointers count in bytes.
-static bool is_divisible(const struct op_survey *s, MlirValue v, unsigned wanted, uint32_t bytes) {
-  const struct axis_info *info = axis_info_of(s->axis, v);
-  bool is_pointer = type_is_ptr(s->c, element_type(mlirValueGetType(v)));
-  int64_t need = is_pointer ? (int64_t)wanted * bytes : wanted;
-  for (unsigned d = 0; d < info->rank; d++)
-    if (info->divisibility[d] && info->divisibility[d] < need && info->contiguity[d] < need)
-      return false;
-  return true;
-}
-
-// The parameters that keep the address from being divisible, "`stride`, `x`": from the pointer
-// back through operands that are not divisible themselves. NULL if there are none.
-static const char *undivided_parameters(const struct op_survey *s, MlirOperation op, MlirValue ptr,
-                                        unsigned wanted, uint32_t bytes) {
-  enum { MOST = 64 };
-  MlirValue found[MOST] = {ptr};
-  struct strbuf names = {.arena = s->arena};
-  for (size_t i = 0, n = 1; i < n; i++) {
-    if (mlirValueIsABlockArgument(found[i])) {
-      MlirOperation owner = mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(found[i]));
-      const char *name = !op_is(s->c, owner, OP_FUNC_FUNC)
-                             ? NULL
-                             : name_of(s, op, (int)mlirBlockArgumentGetArgNumber(found[i]));
-      if (name)
-        strbuf_printf(&names, "%s`%s`", names.len ? ", " : "", name);
-      continue;
-    }
-    MlirOperation def = mlirOpResultGetOwner(found[i]);
-    for (intptr_t k = 0; k < mlirOperationGetNumOperands(def) && n < MOST; k++) {
-      MlirValue v = operand(def, k);
-      bool seen = is_divisible(s, v, wanted, bytes);
-      for (size_t j = 0; j < n && !seen; j++)
-        seen = mlirValueEqual(found[j], v);
-      if (!seen)
-        found[n++] = v;
-    }
-  }
+// "`stride`, `x`, a loaded value"; NULL: none.
+static const char *root_names(struct arena *a, const narrow_root_list *roots) {
+  struct strbuf names = {.arena = a};
+  for (size_t i = 0; i < roots->len; i++)
+    if (roots->at[i].parameter)
+      strbuf_printf(&names, "%s`%s`", names.len ? ", " : "", roots->at[i].parameter);
+    else
+      strbuf_printf(&names, "%sa loaded value", names.len ? ", " : "");
   return names.len ? strbuf_cstr(&names) : NULL;
 }
 
@@ -121,22 +77,29 @@ static void count_sectors(const struct axis_info *ptr, const struct linear_layou
     ret->least_sectors = ret->sectors;
 }
 
+// Why the access is narrow, and in `roots` what makes it so; NULL: it is as wide as possible.
 static const char *why_narrow(const struct op_survey *s, MlirValue ptr, MlirType type, unsigned dim,
-                              uint32_t bytes, const struct memory_access *m) {
+                              uint32_t bytes, struct memory_access *m) {
   if (m->width >= m->wanted)
     return NULL;
-  if (axis_contiguity(s->axis, ptr, dim) < m->wanted)
-    return "the addresses are not known to be consecutive";
+  if (axis_contiguity(s->axis, ptr, dim) < m->wanted) {
+    narrow_strides(s->c, s->arena, s->axis, m->op, ptr, &m->roots);
+    const char *names = root_names(s->arena, &m->roots);
+    return !names ? "the addresses are not known to be consecutive"
+                  : arena_printf(s->arena,
+                                 "the addresses are not known to be consecutive: %s may not be 1",
+                                 names);
+  }
   if (axis_pointer_alignment(s->axis, ptr, dim) < m->wanted) {
-    const char *names = undivided_parameters(s, m->op, ptr, m->wanted, bytes);
-    return arena_printf(s->arena,
-                        "the pointer's offset is not known to be divisible by %u%s%s: promise it "
-                        "(`%% 16`, `--signature NAME=i32:16`; launches do for arguments that are), "
-                        "or make it a multiple",
+    narrow_roots(s->c, s->arena, s->axis, m->op, ptr, m->wanted, bytes, &m->roots);
+    const char *names = root_names(s->arena, &m->roots);
+    return arena_printf(s->arena, "the pointer's offset is not known to be divisible by %u%s%s",
                         m->wanted, names ? ", because of " : "", names ? names : "");
   }
-  if (tensor_numel(type) < (int64_t)m->wanted * LANES * s->num_warps)
+  if (tensor_numel(type) < (int64_t)m->wanted * LANES * s->num_warps) {
+    m->few = true;
     return "the tile has too few elements for all threads: fewer warps, or a larger block";
+  }
   return "another layout was cheaper than converting";
 }
 
@@ -157,7 +120,8 @@ static bool survey_plain(const struct op_survey *s, MlirOperation op, struct mem
                             .count = 1,
                             .sectors = 1,
                             .least_sectors = 1,
-                            .bytes = (uint64_t)tensor_numel(value) * bytes};
+                            .bytes = (uint64_t)tensor_numel(value) * bytes,
+                            .element_bytes = bytes};
   if (l) {
     struct axis_vector v = axis_vector_of(s->axis, op, s->target, l);
     unsigned dim = v.width > 1 ? v.dim : axis_fastest_dim(s->axis, ptr);
@@ -167,6 +131,9 @@ static bool survey_plain(const struct op_survey *s, MlirOperation op, struct mem
     while ((int64_t)m.wanted > tensor_dim(value, dim))
       m.wanted /= 2;
     m.why = why_narrow(s, ptr, value, dim, bytes, &m);
+    if (m.cut && mlirOperationGetNumOperands(op) > (is_load ? 1 : 2))
+      narrow_roots(s->c, s->arena, s->axis, op, operand(op, is_load ? 1 : 2), m.width, 1,
+                   &m.mask_roots);
     m.count = (layout_registers(s->c, value) + m.width - 1) / m.width;
     count_sectors(axis_info_of(s->axis, ptr), l, dim, m.width, bytes, &m);
   }
@@ -188,7 +155,8 @@ static bool survey_copy(const struct op_survey *s, MlirOperation op, struct memo
                             .parameter = parameter_of(s, op),
                             .width = plan.width,
                             .wanted = VECTOR_BITS / (bytes * 8),
-                            .bytes = (uint64_t)tensor_numel(tile) * bytes};
+                            .bytes = (uint64_t)tensor_numel(tile) * bytes,
+                            .element_bytes = bytes};
   unsigned dim = axis_fastest_dim(s->axis, ptr);
   m.why = plan.why ? plan.why : why_narrow(s, ptr, tile, dim, bytes, &m);
   count_sectors(axis_info_of(s->axis, ptr), l, dim, m.width, bytes, &m);

@@ -4,7 +4,7 @@
 #ifndef TILE_LOWERING_COST_OP_SURVEY_H
 #define TILE_LOWERING_COST_OP_SURVEY_H
 
-#include "lowering/analysis/axis_info.h"
+#include "lowering/cost/narrow_access.h"
 #include "lowering/target.h"
 #include "mlir-dialects/ir.h"
 
@@ -26,12 +26,16 @@ struct memory_access {
   unsigned wanted;       // the widest that is possible
   const char *why;       // why it is not wider; NULL: it is the widest
   bool is_tma;
-  bool cut;       // the mask may cut vectors, which are then done element by element
-  unsigned count; // instructions of a warp
+  bool few;                    // the tile has too few elements for all threads
+  narrow_root_list roots;      // what keeps it narrow
+  bool cut;                    // the mask may cut vectors, which are then done element by element
+  narrow_root_list mask_roots; // what lets the mask cut them
+  unsigned count;              // instructions of a warp
   // Sectors of 32 bytes that an instruction of a warp touches, and the least for its bytes.
   unsigned sectors, least_sectors;
-  uint64_t bytes; // of the whole tile, masks ignored
-  bool in_loop;   // set by performance_of: with an unknown trip count
+  uint64_t bytes;         // of the whole tile, masks ignored
+  uint32_t element_bytes; // by TMA 0
+  bool in_loop;           // set by performance_of: with an unknown trip count
 };
 // False: another op, or its layouts do not match.
 bool survey_access(const struct op_survey *s, MlirOperation op, struct memory_access *ret);

@@ -12,6 +12,8 @@ struct survey {
   uint32_t num_warps;
   struct arena *a;
   const struct shared_items *items; // of the current function
+  MlirOperation kernel;
+  bool in_kernel; // the current function is the kernel
   struct performance *ret;
 };
 
@@ -99,6 +101,14 @@ static void see_buffer(struct survey *s, MlirOperation alloc, struct shared_use 
   u->name = buffer_name(s->c, alloc);
 }
 
+// Of the buffer or the scratch of the op. Functions that the kernel calls have points of their own.
+static struct live_range live_of(const struct survey *s, MlirOperation op) {
+  for (size_t i = 0; s->in_kernel && i < s->items->items.len; i++)
+    if (mlirOperationEqual(s->items->items.at[i].op, op))
+      return shared_item_live(&s->items->items.at[i]);
+  return (struct live_range){0, UINT32_MAX};
+}
+
 static void see_shared(struct survey *s, MlirOperation op) {
   if (mlirAttributeIsNull(op_attr(op, "tilegpu.shared_offset")))
     return;
@@ -109,16 +119,32 @@ static void see_shared(struct survey *s, MlirOperation op) {
   u.bytes = op_is(s->c, op, OP_GPU_LOCAL_ALLOC)
                 ? alloc_bytes(s->c, op)
                 : scratch_double_buffer(op) + scratch_bytes(s->c, op, s->num_warps);
+  u.live = live_of(s, op);
   vec_push(s->a, &s->ret->shared, u);
 }
 
 // ---- the walk ----
 
+static void see_function(struct survey *s, MlirOperation op) {
+  s->items = shared_items_of(s->c, op, s->num_warps, s->a);
+  s->in_kernel = !mlirOperationIsNull(s->kernel) && mlirOperationEqual(op, s->kernel);
+  if (s->in_kernel)
+    s->ret->points = liveness_count(s->items->live);
+}
+
+static void see_loop(struct survey *s, MlirOperation op) {
+  if (!s->in_kernel || !op_is_loop(s->c, op))
+    return;
+  struct loop_points l = {op,
+                          {liveness_point(s->items->live, op), liveness_end(s->items->live, op)}};
+  vec_push(s->a, &s->ret->loops, l);
+}
+
 static bool see(MlirOperation op, void *user) {
   struct survey *s = user;
   enum op_id id = op_id(s->c, op);
   switch (id) {
-  case OP_FUNC_FUNC: s->items = shared_items_of(s->c, op, s->num_warps, s->a); break;
+  case OP_FUNC_FUNC: see_function(s, op); break;
   case OP_TILE_LOAD:
   case OP_TILE_STORE:
   case OP_TILE_ATOMIC_RMW:
@@ -135,6 +161,7 @@ static bool see(MlirOperation op, void *user) {
   case OP_TILE_TRANS: see_conversion(s, op); break;
   default: break;
   }
+  see_loop(s, op);
   see_shared(s, op);
   if (s->items && shared_effects_of(s->items, op).synchronizes)
     s->ret->barriers++;
@@ -152,8 +179,12 @@ struct performance performance_of(struct ir_context *c, MlirModule module,
       .num_warps = num_warps,
       .a = a,
       .ret = &p,
+      .kernel = kernel,
   };
   ir_walk(root, see, &s);
+  for (size_t i = 0; i < p.shared.len; i++)
+    if (p.shared.at[i].live.end >= p.points)
+      p.shared.at[i].live.end = p.points ? p.points - 1 : 0;
   int64_t total = scratch_total(module);
   p.shared_bytes = total < 0 ? 0 : (uint32_t)total;
   p.producer_warps = (uint32_t)op_attr_int(root, "tilegpu.producer_warps", 0);

@@ -5,6 +5,7 @@
 #define TILE_LOWERING_COST_PERFORMANCE_H
 
 #include "base/vec.h"
+#include "lowering/analysis/liveness.h"
 #include "lowering/cost/feed_survey.h"
 #include "lowering/cost/op_survey.h"
 
@@ -16,6 +17,15 @@ struct shared_use {
   enum feed_engine engine; // of a buffer of data
   enum buffer_use use;     // of a buffer
   uint32_t copies;         // of a ring of buffers; else 1
+  // From its first to its last access, in points of the kernel's program order; of a function that
+  // the kernel calls: all points.
+  struct live_range live;
+};
+
+// A loop of the kernel, its points included.
+struct loop_points {
+  MlirOperation op;
+  struct live_range live;
 };
 
 struct product_feeds {
@@ -32,6 +42,8 @@ struct performance {
   VEC(struct reduction_cost) reductions;
   VEC(struct product_feeds) feeds; // [product]
   VEC(struct shared_use) shared;
+  VEC(struct loop_points) loops; // outer ones before inner ones
+  uint32_t points;               // of the kernel's program order
   uint32_t shared_bytes, spill_bytes;
   unsigned barriers; // in the code
   uint64_t bytes_read, bytes_written;

@@ -10,8 +10,8 @@
 #include "base/str.h"
 #include "lowering/cost/feed_survey.h"
 
-// One line for each buffer that has a name; of mbarriers of a ring two, full and empty ones. Offsets
-// are from the beginning of dynamic shared memory. After all passes.
+// One line for each buffer that has a name; of mbarriers of a ring two, full and empty ones.
+// Offsets are from the beginning of dynamic shared memory. After all passes.
 void shared_map_write(struct ir_context *c, MlirModule module, struct strbuf *out);
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM IR to PTX or object code: one target machine per call, a short pass pipeline, the code
-// generator. The pipeline is the minimum for these kernels: the emission builds SSA form, except
-// for positions in rings, so that inlining, SROA and the vectorisers have nothing to do. Unused
-// phis of loops (the pointers inside a vector) are removed first.
+// LLVM IR to PTX, object code or assembly: one target machine per call, a short pass pipeline, the
+// code generator. The pipeline is the minimum for these kernels: the emission builds SSA form,
+// except for positions in rings, so that inlining, SROA and the vectorisers have nothing to do.
+// Unused phis of loops (the pointers inside a vector) are removed first.
+#include "base/debug.h"
 #include "lowering/llvm/emit.h"
+#include "lowering/llvm/version.h" // made by Meson
 
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
@@ -47,6 +49,18 @@ static void register_targets(void) {
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
+#ifdef TILE_LLVM_X86
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+#endif
+#ifdef TILE_LLVM_AARCH64
+  LLVMInitializeAArch64TargetInfo();
+  LLVMInitializeAArch64Target();
+  LLVMInitializeAArch64TargetMC();
+  LLVMInitializeAArch64AsmPrinter();
+#endif
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
 }
@@ -82,60 +96,24 @@ static unsigned ptx_version_for(const struct target *t, LLVMModuleRef module) {
   return needed > t->ptx_version ? needed : t->ptx_version;
 }
 
-const char *processor_name(struct arena *a) {
-  const char *asked = getenv("TILE_CPU_NAME");
-  if (asked && *asked)
-    return arena_strdup(a, asked);
-  char *name = LLVMGetHostCPUName();
-  const char *r = arena_strdup(a, name);
-  LLVMDisposeMessage(name);
-  return r;
-}
-
-const char *processor_features(struct arena *a) {
-  const char *asked = getenv("TILE_CPU_NAME");
-  if (asked && *asked) // those of its name
-    return "";
-  char *features = LLVMGetHostCPUFeatures();
-  const char *r = arena_strdup(a, features);
-  LLVMDisposeMessage(features);
-  return r;
-}
-
-// Without the instructions that round to bf16 and take subnormal numbers as 0 (cpu_bf16.c).
-static const char *cpu_features(struct arena *a) {
-  static const char *const unwanted[] = {"avx512bf16", "avxneconvert"};
-  const char *features = processor_features(a), *r = features;
-  for (size_t i = 0; i < COUNT_OF(unwanted); i++)
-    if (strstr(features,
-               arena_printf(a, "+%s", unwanted[i]))) // on other CPUs LLVM does not know the name
-      r = arena_printf(a, "%s,-%s", r, unwanted[i]);
-  return r;
-}
-
 static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef module, bool large,
                                         struct arena *a, struct diag_engine *diag) {
-  char *triple = NULL, *message = NULL;
-  const char *cpu = NULL;
+  char *message = NULL;
   LLVMTargetRef target;
   LLVMTargetMachineRef machine = NULL;
-  if (t->is_cpu) {
-    triple = LLVMGetDefaultTargetTriple();
-    cpu = processor_name(a);
-  }
-  const char *name = t->is_cpu ? triple : "nvptx64-nvidia-cuda";
-  if (LLVMGetTargetFromTriple(name, &target, &message)) {
-    report(diag, "knows no code generator for this machine", message);
+  const char *triple = t->is_cpu ? processor_triple(t, a) : "nvptx64-nvidia-cuda";
+  if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+    report(diag, "was built without a code generator for the target", message);
   } else {
-    machine = LLVMCreateTargetMachine(
-        target, name, t->is_cpu ? cpu : t->name,
-        t->is_cpu ? cpu_features(a) : arena_printf(a, "+ptx%u", ptx_version_for(t, module)),
-        level_for(t, large), LLVMRelocPIC, LLVMCodeModelDefault);
+    machine =
+        LLVMCreateTargetMachine(target, triple, t->is_cpu ? processor_name(t, a) : t->name,
+                                t->is_cpu ? processor_code_features(t, a)
+                                          : arena_printf(a, "+ptx%u", ptx_version_for(t, module)),
+                                level_for(t, large), LLVMRelocPIC, LLVMCodeModelDefault);
     if (!machine)
       report(diag, "makes no code generator for the target", t->name);
   }
   LLVMDisposeMessage(message);
-  LLVMDisposeMessage(triple);
   return machine;
 }
 
@@ -160,14 +138,14 @@ static void keep_message(LLVMDiagnosticInfoRef info, void *user) {
   *message = LLVMGetDiagInfoDescription(info);
 }
 
-static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, const struct target *t,
+static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, bool is_assembly,
                      struct arena *a, struct diag_engine *diag, struct str *ret) {
   LLVMMemoryBufferRef buffer = NULL;
   LLVMContextRef context = LLVMGetModuleContext(module);
   char *message = NULL, *told = NULL;
   LLVMContextSetDiagnosticHandler(context, keep_message, &told);
   bool failed = LLVMTargetMachineEmitToMemoryBuffer(
-      machine, module, t->is_cpu ? LLVMObjectFile : LLVMAssemblyFile, &message, &buffer);
+      machine, module, is_assembly ? LLVMAssemblyFile : LLVMObjectFile, &message, &buffer);
   LLVMContextSetDiagnosticHandler(context, NULL, NULL);
   if (failed || told)
     report(diag, "code generation failed", told ? told : message);
@@ -204,15 +182,17 @@ static void describe_module(LLVMModuleRef module, LLVMTargetMachineRef machine) 
   LLVMDisposeMessage(triple);
 }
 
-bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
+bool codegen(LLVMModuleRef module, const struct target *target, bool is_assembly, struct arena *a,
              struct diag_engine *diag, struct str *ret) {
   targets_initialise();
   LLVMTargetMachineRef machine = machine_for(target, module, false, a, diag);
   if (!machine)
     return false;
   describe_module(module, machine);
-  bool ok = optimise(module, machine, diag);
-  if (ok && target->is_cpu && !is_strips(module) && instruction_count(module) > LARGE_FOR_CPU) {
+  bool for_gdb = target->is_cpu && debug_on(DEBUG_GDB); // statements keep their order
+  bool ok = for_gdb || optimise(module, machine, diag);
+  bool is_large = target->is_cpu && !is_strips(module) && instruction_count(module) > LARGE_FOR_CPU;
+  if (ok && (for_gdb || is_large)) {
     LLVMDisposeTargetMachine(machine);
     machine = machine_for(target, module, true, a, diag);
     ok = machine != NULL;
@@ -221,7 +201,7 @@ bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
     schedule_module(module, target, a);
   if (ok && target->is_cpu)
     cpu_rounds_bf16(module);
-  ok = ok && generate(module, machine, target, a, diag, ret);
+  ok = ok && generate(module, machine, is_assembly || !target->is_cpu, a, diag, ret);
   if (ok && LLVMGetModuleFlag(module, WGMMA_FLAG, sizeof WGMMA_FLAG - 1))
     *ret = shift_loop_steps(*ret, a);
   if (machine)

@@ -16,7 +16,7 @@ bool emit_combine(struct emitter *e, const struct combine_info *f, const LLVMVal
   for (unsigned i = 0; ok && i < f->count; i++)
     ret[i] = operand_of(e, end, i)->at[0];
   e->op = op;
-  debug_info_at(e, op);
+  debug_info_at(e->debug, op);
   return ok;
 }
 

@@ -127,7 +127,7 @@ bool emit_block(struct emitter *e, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     enum op_id id = op_id(e->c, op);
-    debug_info_at(e, op);
+    debug_info_at(e->debug, op);
     e->op = op;
     if (!check_types(e, op))
       return false;
@@ -182,10 +182,11 @@ static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, 
   if (!mlirAttributeIsNull(divisibility) && mlirAttributeIsAInteger(divisibility))
     p.divisible_by = (uint32_t)mlirIntegerAttrGetValueInt(divisibility);
   p.dtype = dtype_of_mlir(p.is_pointer ? ptr_pointee(c, type) : type);
-  // Signedness is only in the attribute.
+  // Signedness is only in the attribute, and that bytes behind a pointer are i1.
   const char *name = text_attr(c, func_arg_attr(kernel, i, "tile.dtype"), NULL);
   enum dtype named;
-  if (name && dtype_parse(str_from(name), &named) && dtype_bits(named) == dtype_bits(p.dtype))
+  if (name && dtype_parse(str_from(name), &named) &&
+      (dtype_bits(named) == dtype_bits(p.dtype) || (p.is_pointer && named == DTYPE_I1)))
     p.dtype = named;
   describe_descriptor(func_arg_attr(kernel, i, "tile.descriptor"), &p);
   return p;
@@ -316,7 +317,14 @@ static bool emit_kernel(struct emitter *e) {
   LLVMPositionBuilderAtEnd(e->entry, entry);
   LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->llvm, e->function, "body");
   LLVMPositionBuilderAtEnd(e->b, body);
-  debug_info_begin(e);
+  e->debug = debug_info_begin(&(struct debug_module){.a = e->c->arena,
+                                                     .llvm = e->llvm,
+                                                     .module = e->module,
+                                                     .b = e->b,
+                                                     .kernel = e->kernel,
+                                                     .function = e->function,
+                                                     .name = e->info->name,
+                                                     .is_cpu = e->target->is_cpu});
   for (unsigned i = 0; i < n; i++)
     value_bind(e, mlirBlockGetArgument(block, (intptr_t)i))->at[0] = args[i];
   bool ok = emit_block(e, block);
@@ -325,7 +333,7 @@ static bool emit_kernel(struct emitter *e) {
     LLVMBuildBr(e->entry, body);
     e->target->hooks->end_kernel(e);
   }
-  debug_info_end(e);
+  debug_info_end(e->debug);
   return ok;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/kernel_info.h"
 #include "layouts/attr.h"
+#include "lowering/llvm/debug_info.h"
 #include "lowering/target.h"
 #include "mlir-dialects/rings.h"
 
@@ -18,7 +19,6 @@
 struct axis_analysis;
 struct combine_info;
 struct mma_instruction;
-struct debug_info;
 struct exchange_side;
 
 struct spilled;
@@ -491,21 +491,6 @@ void buffer_store(struct emitter *e, const struct exchange_side *plan, LLVMTypeR
 void buffer_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
                  LLVMValueRef at, LLVMValueRef *ret);
 
-// ---- debug_info.c ----
-struct source_location {
-  const char *file;
-  unsigned line, col;
-};
-struct source_location source_location_of(struct emitter *e,
-                                          MlirLocation loc); // file NULL: unknown
-void debug_info_begin(struct emitter *e);                    // after begin_kernel
-void debug_info_at(struct emitter *e, MlirOperation op);
-void debug_info_end(struct emitter *e);
-// Source locations from here on are in e->function (e->func); returns the previous one, for
-// debug_info_leave.
-LLVMMetadataRef debug_info_enter(struct emitter *e, const char *name);
-void debug_info_leave(struct emitter *e, LLVMMetadataRef function);
-
 // ---- emit.c ----
 // A name of the source as a symbol.
 const char *symbol_of(struct arena *a, const char *name);
@@ -536,14 +521,9 @@ struct str shift_loop_steps(struct str ptx, struct arena *a);
 #define PTX_VERSION_FLAG "tile.ptx_version"
 // Module flag: loops over vectors, for a processor (lowering/processor).
 #define STRIPS_FLAG "tile.strips"
-// The processor that CPU code is for, and its features in LLVM's form: of this machine, or the one
-// that TILE_CPU_NAME names (x86-64-v3, haswell, ...), which this machine must be able to run. On `a`.
-const char *processor_name(struct arena *a);
-const char *processor_features(struct arena *a);
-// Optimises the module and generates PTX or an object file on `a`.
-// Of all functions.
-unsigned instruction_count(LLVMModuleRef module);
-bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
+unsigned instruction_count(LLVMModuleRef module); // of all functions
+// Optimises the module and generates PTX, or for processors an object file or assembly, on `a`.
+bool codegen(LLVMModuleRef module, const struct target *target, bool is_assembly, struct arena *a,
              struct diag_engine *diag, struct str *ret);
 // The module as text, on `a`.
 struct str llvm_text(LLVMModuleRef module, struct arena *a);

@@ -74,7 +74,9 @@ static bool read_constraints(struct emitter *e, MlirOperation op, struct constra
       break;
     strbuf_printf(&clean, "%s%.*s", clean.len ? "," : "", STR_ARG(one));
     ok = read_constraint(e, one, ret) ||
-         emit_unsupported(e, op, "`%.*s` is no constraint of inline assembly that this knows",
+         emit_unsupported(e, op,
+                          "`%.*s` is no constraint of inline assembly: there are `h` (16 bits), "
+                          "`r` (32), `l` (64), `f` and `d`, with `=` for results",
                           STR_ARG(one));
   }
   if (!op_attr_bool(op, "is_pure"))
@@ -143,10 +145,11 @@ static bool prepare(struct emitter *e, MlirOperation op, struct assembly *a) {
   if (!read_constraints(e, op, c))
     return false;
   if (c->out_count != out || c->in_count != in)
-    return emit_unsupported(e, op,
-                            "the constraints of the assembly name %u results and %u operands; %u "
-                            "elements at a time make %u and %u registers",
-                            c->out_count, c->in_count, a->pack, out, in);
+    return emit_unsupported(
+        e, op,
+        "the constraints of the assembly name %u results and %u operands; %u "
+        "elements at a time make %u and %u registers: write a constraint for each",
+        c->out_count, c->in_count, a->pack, out, in);
   struct str text = op_attr_str(op, "asm");
   const char *error = asm_text_error(e->arena, text, in + out);
   if (error) {
@@ -166,7 +169,10 @@ static bool prepare(struct emitter *e, MlirOperation op, struct assembly *a) {
 }
 
 static bool misfit(struct emitter *e, const struct assembly *a, unsigned bits) {
-  return emit_unsupported(e, a->op, "a constraint of the assembly does not hold %u bits", bits);
+  return emit_unsupported(e, a->op,
+                          "a constraint of the assembly does not hold %u bits: `h` holds 16, `r` "
+                          "and `f` 32, `l` and `d` 64",
+                          bits);
 }
 
 // The operands of registers at[0..pack) in their words.

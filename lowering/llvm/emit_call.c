@@ -24,7 +24,7 @@ bool emit_inlined(struct emitter *e, MlirOperation func, const LLVMValueRef *arg
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(end); i++)
     ret[i] = operand_of(e, end, (unsigned)i)->at[0];
   e->op = op;
-  debug_info_at(e, op);
+  debug_info_at(e->debug, op);
   return true;
 }
 
@@ -173,12 +173,12 @@ static bool emit_callee(struct emitter *e, MlirOperation func, const char *name)
   e->memo = NULL;
   e->axis = axis_analyse(e->c, func, e->arena);
   e->entry = LLVMCreateBuilderInContext(e->llvm);
-  LLVMMetadataRef scope = debug_info_enter(e, name);
+  LLVMMetadataRef scope = debug_info_enter(e->debug, e->function, func, name);
   bool ok = define(e);
   LLVMDisposeBuilder(e->entry);
   return_to(e, &caller);
-  debug_info_leave(e, scope);
-  debug_info_at(e, e->op);
+  debug_info_leave(e->debug, scope, e->func);
+  debug_info_at(e->debug, e->op);
   return ok;
 }
 

@@ -59,9 +59,18 @@ static void emit_kernel(struct strip_emitter *e, MlirOperation kernel) {
   at = LLVMBuildGEP2(e->b, e->i8, e->thread, &at, 1, "");
   e->scratch = LLVMBuildLoad2(e->b, e->ptr, at, "scratch");
   e->scratch_top = e->scratch_bytes = NOWHERE_BYTES;
+  e->debug = debug_info_begin(&(struct debug_module){.a = e->arena,
+                                                     .llvm = e->llvm,
+                                                     .module = e->module,
+                                                     .b = e->b,
+                                                     .kernel = kernel,
+                                                     .function = e->function,
+                                                     .name = e->info->name,
+                                                     .is_cpu = true});
   for (unsigned i = 0; i < e->info->param_count; i++)
     bind_parameter(e, block, i);
   emit_ops(e, block);
+  debug_info_end(e->debug);
   LLVMBuildRetVoid(e->b);
 }
 
@@ -76,9 +85,8 @@ static bool check_module(struct strip_emitter *e) {
   return !e->refusal.why;
 }
 
-static void add_features(struct strip_emitter *e) {
-  const char *features = processor_features(e->arena);
-  e->has_avx512 = strstr(features, "+avx512f,") && strstr(features, "+avx512vl");
+static void add_features(struct strip_emitter *e, const struct target *t) {
+  e->registers = processor_registers(t, e->arena);
   LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, STRIPS_FLAG, sizeof STRIPS_FLAG - 1,
                     LLVMValueAsMetadata(int_constant(e->i32, 1)));
 }
@@ -109,7 +117,7 @@ LLVMModuleRef emit_processor(struct ir_context *c, MlirModule module, const stru
                               .module = LLVMModuleCreateWithNameInContext(ret_info->name, llvm),
                               .b = LLVMCreateBuilderInContext(llvm)};
   set_types(e);
-  add_features(e);
+  add_features(e, target);
   check_length(e, kernel);
   emit_kernel(e, kernel);
   LLVMDisposeBuilder(e->b);

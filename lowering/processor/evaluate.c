@@ -314,6 +314,17 @@ static LLVMValueRef of_known(struct strip_emitter *e, const struct value *known,
   return LLVMBuildGEP2(e->b, storage_type(e, ptr_pointee(e->c, element)), x, &by, 1, "");
 }
 
+// The instructions of `op` have its location, those behind them the one before.
+static LLVMValueRef of_op_at(struct strip_emitter *e, MlirOperation op, MlirValue v,
+                             const struct position *p) {
+  LLVMMetadataRef before = e->debug ? LLVMGetCurrentDebugLocation2(e->b) : NULL;
+  debug_info_at(e->debug, op);
+  LLVMValueRef x = of_op(e, op, v, p);
+  if (e->debug)
+    LLVMSetCurrentDebugLocation2(e->b, before);
+  return x;
+}
+
 LLVMValueRef evaluate(struct strip_emitter *e, MlirValue v, const struct position *p) {
   v = resolved(e, v);
   unsigned level = level_of_position(e, p);
@@ -326,7 +337,7 @@ LLVMValueRef evaluate(struct strip_emitter *e, MlirValue v, const struct positio
   if (known)
     x = of_known(e, known, v, p);
   else if (!mlirOperationIsNull(op))
-    x = of_op(e, op, v, p);
+    x = of_op_at(e, op, v, p);
   if (!x || e->refusal.why) {
     refuse(e, value_def(v), "a value that is not known here");
     x = LLVMGetUndef(vector_of(register_type(e, element_type(mlirValueGetType(v))), p->lanes));

@@ -25,7 +25,7 @@ static LLVMValueRef polynomial(struct strip_emitter *e, LLVMValueRef x, const do
 // x 2^n in two steps, since 2^n alone may be out of range. n: a whole number within 2 * 126.
 static LLVMValueRef scale(struct strip_emitter *e, LLVMValueRef x, LLVMValueRef n) {
   LLVMTypeRef t = like(x, e->i32);
-  if (e->has_avx512 && lanes_of(x) == STRIP) { // vscalefps
+  if (e->registers.bytes == STRIP * sizeof(float) && lanes_of(x) == STRIP) { // vscalefps
     LLVMValueRef args[] = {x, n, x, int_constant(e->i16, 0xffff), int_constant(e->i32, 4)};
     return call_intrinsic(e, "llvm.x86.avx512.mask.scalef.ps.512", 0, NULL, 5, args);
   }

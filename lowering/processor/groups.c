@@ -225,6 +225,8 @@ static struct kept_value *choose_kept(struct strip_emitter *e, struct sink *cons
 
 static void emit_group(struct strip_emitter *e, struct sink *const *sinks, size_t count) {
   struct map kept = {0};
+  if (sinks[0]->kind != SINK_COPY)
+    debug_info_at(e->debug, sinks[0]->op);
   for (size_t i = 0; i < count; i++) {
     if (sinks[i]->kind == SINK_COPY)
       ptrmap_put(e->arena, &kept, sinks[i]->value.ptr, &kept);

@@ -152,9 +152,10 @@ static void emit_strip(struct strip_emitter *e, const struct nest *n, const stru
     scratch_store(e, n->kept[i].to, p, to_storage(e, evaluate(e, n->kept[i].value, p)));
   for (size_t i = 0; i < n->count; i++) {
     const struct sink *s = n->sinks[i];
-    if (s->kind == SINK_STORE)
+    if (s->kind == SINK_STORE) {
+      debug_info_at(e->debug, s->op);
       store_at(e, s->op, p, values[i]);
-    else if (s->kind == SINK_COPY)
+    } else if (s->kind == SINK_COPY)
       scratch_store(e, s->to, p, copied_value(e, s->value, s->to, values[i]));
   }
 }

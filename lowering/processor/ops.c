@@ -183,6 +183,7 @@ static void note_done(struct strip_emitter *e, MlirOperation op) {
 void emit_ops(struct strip_emitter *e, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block);
        !mlirOperationIsNull(op) && !e->refusal.why; op = mlirOperationGetNextInBlock(op)) {
+    debug_info_at(e->debug, op);
     emit_op(e, op);
     note_done(e, op);
   }

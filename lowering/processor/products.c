@@ -223,7 +223,7 @@ static LLVMTypeRef sum_type(struct strip_emitter *e, MlirOperation op) {
 
 // As many rows as leave the sums, a row of B and a broadcast in registers.
 static void choose_block(struct strip_emitter *e, struct product *p) {
-  unsigned registers = e->has_avx512 ? 32 : 16, bytes = e->has_avx512 ? 64 : 32;
+  unsigned registers = e->registers.count, bytes = e->registers.bytes;
   p->lanes = p->n < STRIP ? (unsigned)p->n : STRIP;
   unsigned each = p->lanes * storage_bytes(e, p->type) / bytes; // registers of a vector
   each = each ? each : 1;

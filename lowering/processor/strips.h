@@ -11,6 +11,7 @@
 #define TILE_LOWERING_PROCESSOR_STRIPS_H
 
 #include "base/vec.h"
+#include "lowering/llvm/debug_info.h"
 #include "lowering/processor/processor.h"
 
 enum {
@@ -100,9 +101,10 @@ struct strip_emitter {
   VEC(struct sink *) open; // the sinks that share the next loop
   VEC(MlirValue) loads;    // deferred loads so far, of this block and those around it
   struct map wanted;       // MlirValue -> the struct buffer * that it should be computed to
-  bool has_avx512;
-  unsigned products; // functions made for them
-  struct map done;   // MlirOperation -> itself: sinks that were emitted
+  struct vector_registers registers;
+  unsigned products;        // functions made for them
+  struct map done;          // MlirOperation -> itself: sinks that were emitted
+  struct debug_info *debug; // NULL: none
 };
 
 // ---- strip_types.c ----

@@ -90,14 +90,15 @@ static struct cpu_locations *locations(struct emitter *e) {
 
 // The innermost source location in the kernel's own file: for a library function, its call.
 static struct source_location own_location(struct emitter *e, MlirOperation op) {
-  struct source_location kernel = source_location_of(e, mlirOperationGetLocation(e->kernel));
+  struct source_location kernel =
+      source_location_of(e->c->arena, mlirOperationGetLocation(e->kernel));
   MlirLocation loc = mlirOperationGetLocation(op);
   for (; mlirLocationIsACallSite(loc); loc = mlirLocationCallSiteGetCaller(loc)) {
-    struct source_location at = source_location_of(e, mlirLocationCallSiteGetCallee(loc));
+    struct source_location at = source_location_of(e->c->arena, mlirLocationCallSiteGetCallee(loc));
     if (at.file && kernel.file && strcmp(at.file, kernel.file) == 0)
       return at;
   }
-  return source_location_of(e, loc);
+  return source_location_of(e->c->arena, loc);
 }
 
 LLVMValueRef cpu_location(struct emitter *e, MlirOperation op) {

@@ -354,7 +354,7 @@ static void print(struct emitter *e, const struct print_record *p) {
 }
 
 static void assert_fail(struct emitter *e, MlirOperation op, const char *message) {
-  struct source_location at = source_location_of(e, mlirOperationGetLocation(op));
+  struct source_location at = source_location_of(e->c->arena, mlirOperationGetLocation(op));
   LLVMValueRef args[] = {text_pointer(e, message), text_pointer(e, at.file ? at.file : "unknown"),
                          const_i32(e, at.line), text_pointer(e, e->info->name),
                          LLVMConstInt(e->i64, 1, false)};

@@ -150,9 +150,28 @@ def unsupported_in_the_middle(x):
     return y.sum(-1), x.exp()
 
 
-@case(lambda n: (r(n, 5),), train=False)
+@case(lambda n: (r(n, 5),))
 def complex_in_the_middle(x):
     return torch.fft.rfft(x.sin()).abs() * 2
+
+
+@case(lambda n: (r(n, 3, 8), torch.polar(torch.ones(n, 4), r(n, 4))))
+def complex_rotations(x, turns):
+    z = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(z * turns[:, None]).flatten(2)
+
+
+@case(lambda n: (torch.complex(r(n, 4), r(n, 4)), r(4)))
+def complex_results(z, x):
+    return z.conj(), (z * z.conj()).real.sum(-1), z.mH, torch.linalg.vector_norm(z * x + 2j, dim=-1)
+
+
+@case(lambda n: (torch.complex(r(n, 3), r(n, 3)),), train=False)
+def complex_writes(z):
+    w = z * 2
+    w[:, 1].zero_()
+    w.add_(1j)
+    return w, w.real.cumsum(0)
 
 
 @case(lambda n: (r(n, 5),), train=False)

@@ -12,7 +12,7 @@ from .errors import (CheckFailed, CompileError, Error, FileError, InternalError,
                      NoDevice, NotFound, OutOfMemory)
 from .kernels import Kernel, Prepared, from_source, load
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def cdiv(a: int, b: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from . import errors
 
-VERSION = "0.1.0"  # of the library that this package is written for
+VERSION = "0.2.0"  # of the library that this package is written for
 
 # enum tile_type
 (I1, I8, I16, I32, I64, U8, U16, U32, U64, F8E5, F8E4NV, F16, BF16, F32, F64, F8E4B15, NONE, DESCRIPTOR) = range(18)

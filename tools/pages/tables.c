@@ -62,9 +62,9 @@ const char *page_values(struct arena *a, const struct page_option *o) {
   if (!o->argument)
     return NULL;
   if (spelled(o, "--target")) // tests/unit/tools/test_pages.c gives each of these to tilec
-    return "auto cpu sm_80 sm_86 sm_89 sm_90a sm_100a";
+    return "auto cpu cpu:x86-64-v3 cpu:x86-64-v4 cpu:aarch64 sm_80 sm_86 sm_89 sm_90a sm_100a";
   if (spelled(o, "--emit"))
-    return "ast tile tilegpu llvm ptx object cubin pack header c graph plan";
+    return "ast tile tilegpu llvm ptx object asm cubin pack header c graph plan object-header";
   if (spelled(o, "--tunings"))
     return "show diff merge export";
   if (spelled(o, "--explain"))

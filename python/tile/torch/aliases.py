@@ -29,9 +29,14 @@ def _storage(value: Any) -> Optional[int]:
 
 
 def _covers(value: torch.Tensor, others: List[torch.Tensor]) -> bool:
-    """Whether `value` is a dense tensor from the start of its storage with the dtype of the others: any of them is a view of it."""
+    """Whether `value` is a dense tensor from the start of its storage with the form of the others: any of them is a view of it."""
     offset = value.storage_offset()
-    return (_is_row_major(value) or _is_dense(value)) and not is_symbolic(offset) and offset == 0 and all(o.dtype == value.dtype for o in others)
+    return (_is_row_major(value) or _is_dense(value)) and not is_symbolic(offset) and offset == 0 and all(_has_form(o, value) for o in others)
+
+
+def _has_form(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether an element of both is the same in memory: a deferred conjugate or negation is not."""
+    return a.dtype == b.dtype and a.is_conj() == b.is_conj() and a.is_neg() == b.is_neg()
 
 
 def _is_dense(value: torch.Tensor) -> bool:
@@ -115,7 +120,7 @@ def plan(results: List[Any], inputs: List[fx.Node], nodes: List[fx.Node]) -> Any
             continue
         storage = _storage(value)
         source = inputs_by_storage.get(storage) if storage is not None else None
-        if source is not None and inputs[source].meta["val"].dtype == value.dtype:
+        if source is not None and _has_form(inputs[source].meta["val"], value):
             plans.append(Result("input view", source, r))
             continue
         of = base(storage) if storage is not None and len(groups[storage]) > 1 else None

@@ -47,7 +47,7 @@ def _wrong_value(value: Any, device: torch.device) -> Optional[str]:
     for t in _tensors(value):
         if t.layout is not torch.strided:
             return f"layout {t.layout}"
-        if t.dtype not in tensors.torch_types():
+        if t.dtype not in tensors.torch_types() and not t.dtype.is_complex:
             return f"dtype {t.dtype}"
         if t.device != device:
             return f"device {t.device} in a graph on {device}"

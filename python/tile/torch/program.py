@@ -42,18 +42,23 @@ class Unsupported(Exception):
 
 
 class _Tensor:
-    """How one input or output is passed: type, shape and strides, fixed or as functions of symbols."""
+    """How one input or output is passed: type, shape and strides, fixed or as functions of symbols. A complex tensor is passed as its pairs
+    of real numbers, with one dimension more."""
 
     def __init__(self, value: torch.Tensor, evaluator: sizes.Evaluator):
-        self.rank = value.dim()
-        self.type = tensors.torch_types()[value.dtype]
+        self.is_complex = value.dtype.is_complex
+        self.rank = value.dim() + self.is_complex
+        self.type = tensors.torch_types()[value.dtype.to_real() if self.is_complex else value.dtype]
         self.dtype = value.dtype
         self.is_fixed = not any(sizes.is_symbolic(n) for n in sizes.numbers_of(value))
         self.shape = evaluator.function(value.shape)
         self.strides = evaluator.function(value.stride())
 
     def fill(self, slot: tile_tensor, keep: List[Any], values: Dict[str, int]) -> None:
-        shape, strides = (C.c_int64 * max(self.rank, 1))(*self.shape(values)), (C.c_int64 * max(self.rank, 1))(*self.strides(values))
+        sizes_of, steps = self.shape(values), self.strides(values)
+        if self.is_complex:
+            sizes_of, steps = (*sizes_of, 2), (*(2 * n for n in steps), 1)
+        shape, strides = (C.c_int64 * max(self.rank, 1))(*sizes_of), (C.c_int64 * max(self.rank, 1))(*steps)
         slot.type, slot.rank, slot.shape, slot.strides = self.type, self.rank, shape, strides
         keep += [shape, strides]
 
@@ -149,8 +154,9 @@ class Program:
         self._fix(inputs)
 
     def _fix(self, inputs: List[fx.Node]) -> None:
-        """Without symbols, and with all inputs on the program's device, runs take a short way."""
+        """Without symbols and complex inputs, and with all inputs on the program's device, runs take a short way."""
         is_here = all(i is None or inputs[i].meta["val"].device == self.device for i, _ in self.input_of)
+        is_here = is_here and not any(s.is_complex for s in self.input_specs)
         if not self.symbols and is_here and all(s.is_fixed for s in self.input_specs + self.output_specs):
             self._fixed = _Fixed(self)
         self._is_plain = [(r.kind, r.index) for r in self.results] == [("computed", i) for i in range(len(self.output_specs))]
@@ -194,6 +200,8 @@ class Program:
         ins = []
         for (i, extra), spec in zip(self.input_of, self.input_specs):
             t = extra if i is None else args[i]
+            if spec.is_complex:
+                t = t.resolve_conj()
             if t.device != self.device:
                 if extra is True:
                     raise errors.InvalidArgument(f"an input that the graph writes to is on {t.device}, not on {self.device}")

@@ -72,11 +72,13 @@ aot "--signature that no kernel has" 1 '`z` \[E0412\]' pack --signature z=i32
 aot "a grid for several" 1 'whose grid.*\[E0724\]' c --grid 1
 aot "a grid with an unknown name" 1 '`m` \[E0724\]' c --grid add:m
 aot "a grid that is known to be too large" 1 '\[E0725\]' c --grid add:1,70000
-aot "code for the cpu" 2 'CPU.*\[E0703\]' pack --target cpu
+aot "code for processors" 0 '"target": "cpu:x86-64-v4", "format": "image"' pack --json --target cpu:x86-64-v4 --target cpu:aarch64
 aot "machine code of several kernels" 1 'several|3 kernels.*\[E0402\]' cubin
 check "no assembler where machine code is wanted" 1 'needs ptxas.*\[E0750\]
 --emit=ptx' "$add" --emit=cubin --target sm_80 --ptxas none
 check "an assembler that is none" 2 '`/nowhere/ptxas`, which --ptxas names.*\[E0750\]' "$add" --emit=cubin --target sm_80 --ptxas /nowhere/ptxas
+check "machine code of a GPU for a processor" 2 'machine code of GPUs \[E0703\]
+--emit=object' "$add" --emit=cubin --target cpu
 check "several targets of one text" 2 'is for packs \[E0703\]' "$add" --target sm_80 --target sm_90a
 check "--spec without a pack" 2 'is for packs \[E0703\]' "$add" --target sm_80 --spec n:16
 check "--function when running" 2 'is for packs \[E0703\]' --run "$add" --function add

@@ -117,8 +117,8 @@ def strided(x: ptr[f32] % 16, out: ptr[f32], pitch: i32, offset: i32 % 16, N: co
     v = load(x + program_id(0) * pitch + offset + i)
     store(out + program_id(0) * N + i, v)
 END_OF_KERNEL
-check "names the stride that is not divisible, and not the others" 0 'divisible by 4, because of `pitch`: promise it
-divisible by 4, because of `out`: promise it
+check "names the stride that is not divisible, and not the others" 0 'divisible by 4, because of `pitch`$
+divisible by 4, because of `out`$
 !because of .*offset' compile strided.tile --explain-perf --target sm_90a
 check "nothing to name where all is promised" 0 '^ +4:9 +load +x .*4 wide
 !because of' compile strided.tile --explain-perf --target sm_90a --signature pitch=i32:16,out=*f32:16

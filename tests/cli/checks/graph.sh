@@ -65,7 +65,8 @@ check "--emit=ptx" 0 '\.target sm_90a
 \.entry mm_relu\(' --graph softmax.py --emit=ptx --target sm_90a
 check "--emit=ptx for the cpu" 2 '\[E0703\]
 --target sm_90a' --graph softmax.py --emit=ptx --target cpu
-check "--emit=c for the cpu" 2 '\[E0703\]' --graph softmax.py --emit=c --target cpu -o made
+check "--emit=c for no target, without a GPU" 2 'made for a GPU or for processors \[E0703\]
+--target cpu' --graph softmax.py --emit=c -o made
 check "--emit=c without a folder" 2 'makes two files \[E0703\]
 -o out' --graph softmax.py --emit=c --target sm_90a --ptxas none
 check "--emit=c where a file is" 73 '\[E0711\]' --graph softmax.py --emit=c --target sm_90a --ptxas none -o softmax.py

@@ -34,3 +34,21 @@ check "a checkpoint as an argument" 1 '\[E0712\]
 torch.load' run "$add" --target cpu --arg x=@weights.pt --arg 'y=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 1
 check "a checkpoint as weights" 1 '\[E0710\]
 safetensors.torch.save_file' graph "$graph" --run --target cpu --weights weights.pt
+
+# Options of other compilers, and names of files that are nearly right.
+check "an optimisation level" 2 'unknown option `-O3`
+code is always optimised' "$add" -O3
+check "nvcc names a GPU" 2 'unknown option `-arch`
+the GPU is named by `--target sm_90a`' "$add" -arch=sm_90
+check "registers as nvcc limits them" 2 '= help: write `--max-registers N`' "$add" --maxrregcount 64
+check "options of two letters are no others" 2 'unknown option `-Old`
+!always optimised' "$add" -Old
+cp "$add" vectors.tile
+check "a file that is nearly there" 1 'no such file: `vector.tile`
+did you mean `vectors.tile`\?' vector.tile
+check "a folder that is not there" 1 'there is no folder `nowhere/`' nowhere/vectors.tile
+check "an array that is not there" 1 'no such file: `x.npi`
+paths count from the current folder' run "$add" --arg x=@x.npi --grid 1 --target cpu
+check "a code without its letter" 2 'codes stand in brackets at the end of a message' explain 214
+check "a range with a dash" 1 'a range is `64..1024:x2`' tune "$add" --arg 'x=f32[9]:ones' --arg 'y=f32[9]:ones' --arg 'out=f32[9]:zeros' --arg n=9 \
+  --grid 1 --target cpu --space 'BLOCK=64-128'

@@ -52,7 +52,7 @@ printf -- "--arg 'x" > open-quote
 check "an open quote" 2 'ends within a quoted word \[E0702\]' "$add" @open-quote
 printf '@itself' > itself
 check "a response file that names itself" 2 'nested deeper.*\[E0901\]' "$add" @itself
-check "a value that begins with @ is no response file" 2 '!response' tune "$add" --space @nowhere.json --emit=asm
+check "a value that begins with @ is no response file" 2 '!response' tune "$add" --space @nowhere.json --emit=binary
 check "--version" 0 '^tilec [0-9]+\.[0-9]+\.[0-9]+' --version
 check "--version --json" 0 '^\{"version": "' --version --json
 check "--list-passes" 0 '^coalesce +[a-z]
@@ -75,7 +75,7 @@ check "unknown option without a neighbour" 2 '\[E0701\]
 tilec --help' add.tile --frobnicate
 check "missing value" 2 '`--grid` .*\[E0702\]' --run add.tile --grid
 check "a value that none is wanted of" 2 '\[E0702\]' add.tile --json=yes
-check "a word that is not among the choices" 2 'unknown value `asm` of `--emit` \[E0702\]' add.tile --emit=asm
+check "a word that is not among the choices" 2 'unknown value `binary` of `--emit` \[E0702\]' add.tile --emit=binary
 check "a misspelled choice" 2 'did you mean `ptx`' add.tile --emit=ptz
 check "a number that is none" 2 '\[E0702\]' add.tile --num-stages=many
 check "warps: a power of two" 2 'power of two \[E0702\]' add.tile --num-warps=3
@@ -88,7 +88,8 @@ check "no file" 2 '\[E0703\]' --emit=ptx
 check "unknown target" 2 'unknown target `sm_91` \[E0704\]
 did you mean `sm_9?[0-9]' add.tile --target sm_91
 check "a target that is like no other" 2 '\[E0704\]
-`cpu`' add.tile --target=avx512
+`cpu`' add.tile --target=riscv64
+check "a target by the name of its instructions" 2 'did you mean `cpu:x86-64-v4`' add.tile --target=avx512
 check "unknown pass" 2 'coalesc.*\[E0705\]
 did you mean `coalesce`' "$add" --target sm_80 --print-ir-after=coalesc
 check "malformed signature" 2 '\[E0706\]' "$add" --target sm_80 --signature 'x=*f99'

@@ -128,6 +128,35 @@ status 0 tilec --graph copies.py --emit=c -o made --target sm_90a --ptxas none
 has made/copies.c 'tile_copy_on_device(program->device, stream, outputs[1], (const char *)inputs[0] + INT64_C(128)'
 status 0 cc $strict -c made/copies.c -o copies.o
 
+# A loop whose first value is zeros, which no kernel writes, and a condition in bytes.
+cat > counter.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[n, 5]"):
+        zeros: "i64[]" = torch.ops.aten.zeros.default([], dtype = torch.int64)
+        small = self.small
+        grow = self.grow
+        while_loop = torch.ops.higher_order.while_loop(small, grow, (zeros, x), ())
+        steps: "i64[]" = while_loop[0]
+        y: "f32[n, 5]" = while_loop[1]
+        gt: "b8[n, 5]" = torch.ops.aten.gt.Scalar(y, 0)
+        return (steps, y, gt)
+
+    class small(torch.nn.Module):
+        def forward(self, n: "i64[]", x: "f32[n, 5]"):
+            a: "f32[n, 5]" = torch.ops.aten.abs.default(x)
+            m: "f32[]" = torch.ops.aten.amax.default(a)
+            lt: "b8[]" = torch.ops.aten.lt.Scalar(m, 50)
+            few: "b8[]" = torch.ops.aten.lt.Scalar(n, 40)
+            both: "b8[]" = torch.ops.aten.logical_and.default(lt, few)
+            return both
+
+    class grow(torch.nn.Module):
+        def forward(self, n: "i64[]", x: "f32[n, 5]"):
+            next: "i64[]" = torch.ops.aten.add.Tensor(n, 1)
+            y: "f32[n, 5]" = torch.ops.aten.mul.Tensor(x, 1.25)
+            return (next, y)
+GRAPH
+
 # As a program, with this build's runtime library; a sanitizer build needs sanitizers in the program too.
 library=$(dirname "$tilec")/runtime
 if ! grep -q __asan_init "$library/libtile-rt.so"; then
@@ -137,4 +166,28 @@ if ! grep -q __asan_init "$library/libtile-rt.so"; then
   has err '/nowhere/libcuda.so.1'
   status 1 ./two cpu
   has err 'two_open: '
+fi
+
+# The programs run on this processor, as the graphs do in process: subgraphs, random numbers, written inputs, sizes, copies.
+runs() { # runs NAME SIZE...
+  local name=$1
+  shift
+  status 0 tilec graph "$name.py" --emit=c --target cpu -o made
+  status 0 cc -Wall -Wextra -Werror -I . -I "$include" -DNAME="$name" -DHEADER="\"made/$name.h\"" -DSIZES=$# \
+    "$HERE/../../aot/processor/graph_driver.c" "made/$name.c" -L "$library" -ltile-rt -Wl,-rpath,"$library" -lm -o driver
+  mkdir -p arrays
+  status 0 ./driver make arrays "$@"
+  status 0 tilec graph "$name.py" --run --check --target cpu $(cat out)
+  status 0 ./driver check arrays "$@"
+}
+if ! grep -q __asan_init "$library/libtile-rt.so" && grep -qE 'avx2|asimd' /proc/cpuinfo; then
+  runs model
+  runs sizes 9
+  runs sizes 1
+  runs sum
+  runs inner 3
+  runs inner 1
+  runs copies
+  runs counter 6
+  runs counter 1
 fi

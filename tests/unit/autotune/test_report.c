@@ -7,7 +7,6 @@
 #include "fake_tuning.h"
 #include "suites.h"
 
-
 static struct arena *a;
 static struct tune_space space;
 static struct tune_result result;
@@ -263,6 +262,46 @@ START_TEST(svg) {
 }
 END_TEST
 
+// Pairs of parameters, by the least time over everything else; launch options only for want of
+// parameters.
+START_TEST(heat_maps) {
+  tune_svg(&space, &result, "maps", &out);
+  well_formed();
+  ck_assert_uint_eq(times("class=\"heat\""), 1); // BLOCK and ACT, not num_warps
+  has("<title>ACT=None, BLOCK=16: 1 ms</title>");
+  has("<title>ACT=&lt;&quot;a&amp;b&quot;&gt;, BLOCK=16: 0.5 ms</title>");
+  has("<title>ACT=None, BLOCK=32: 1.125 ms</title>");
+  has("fill=\"#224a8c\" class=\"winner\"");        // the fastest of all
+  ck_assert_uint_eq(times("class=\"winner\""), 2); // drawn again on top
+  // A pair that was only pruned is empty, one that only failed has a cross.
+  for (uint32_t i = 1; i < 12; i += 4)
+    result.trials[i].outcome = TUNE_PRUNED;
+  for (uint32_t i = 3; i < 12; i += 4)
+    result.trials[i].outcome = TUNE_WRONG;
+  strbuf_clear(&out);
+  tune_svg(&space, &result, "maps", &out);
+  well_formed();
+  has("<title>ACT=None, BLOCK=32: not measured</title>");
+  has("<title>ACT=&lt;&quot;a&amp;b&quot;&gt;, BLOCK=32: failed</title>");
+  // One parameter: with warps.
+  space.dims[1].kind = TUNE_STAGES;
+  space.dims[1].count = 1;
+  for (uint32_t i = 0; i < 12; i++)
+    space.configs[i].at[1] = 0;
+  strbuf_clear(&out);
+  tune_svg(&space, &result, "maps", &out);
+  well_formed();
+  ck_assert_uint_eq(times("class=\"heat\""), 1);
+  has("<title>num_warps=4, BLOCK=16: 1.5 ms</title>");
+  // One dimension has no pairs.
+  space.dims[2].count = 1;
+  strbuf_clear(&out);
+  tune_svg(&space, &result, "maps", &out);
+  well_formed();
+  ck_assert_uint_eq(times("class=\"heat\""), 0);
+}
+END_TEST
+
 START_TEST(progress_line) {
   struct tune_progress p = {.measured = 37, .to_measure = 120, .elapsed_ms = 4100};
   tune_progress_line(&p, &out);
@@ -290,6 +329,7 @@ Suite *report_suite(void) {
   tcase_add_test(t, nothing_ran);
   tcase_add_test(t, json);
   tcase_add_test(t, svg);
+  tcase_add_test(t, heat_maps);
   tcase_add_test(t, progress_line);
   suite_add_tcase(s, t);
   return s;

@@ -27,6 +27,7 @@
   X(int_arith)                                                                                     \
   X(intervals)                                                                                     \
   X(kernel_cost)                                                                                   \
+  X(narrow_access)                                                                                 \
   X(layout_choice)                                                                                 \
   X(layout_flow)                                                                                   \
   X(layout_passes)                                                                                 \
@@ -55,6 +56,7 @@
   X(ring_races)                                                                                    \
   X(ring_sites)                                                                                    \
   X(ring_slots)                                                                                    \
+  X(ring_time)                                                                                     \
   X(rings)                                                                                         \
   X(scratch)                                                                                       \
   X(shape_view)                                                                                    \

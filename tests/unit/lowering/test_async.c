@@ -28,7 +28,7 @@ static tile_status launch(const char *ir, bool check, void *const *values) {
       emit_llvm(s.context.c, s.context.module, s.context.target, 4, 3, check, llvm, &info);
   ck_assert_msg(module != NULL, "%s\n%s", diag_first_error(s.diag), ir);
   struct str object;
-  ck_assert(codegen(module, s.context.target, s.arena, s.diag, &object));
+  ck_assert(codegen(module, s.context.target, false, s.arena, s.diag, &object));
   LLVMDisposeModule(module);
   LLVMContextDispose(llvm);
   cpu_kernel_fn fn;

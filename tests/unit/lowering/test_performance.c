@@ -54,6 +54,10 @@ START_TEST(known_trips) {
   ck_assert_uint_eq(p.shared.len, 1);
   ck_assert_uint_eq(p.shared.at[0].offset, 256);
   ck_assert_uint_eq(p.shared.at[0].bytes, 2048);
+  ck_assert_uint_eq(p.loops.len, 1);
+  ck_assert_uint_gt(p.shared.at[0].live.begin, p.loops.at[0].live.begin); // scratch of an op in it
+  ck_assert_uint_lt(p.shared.at[0].live.end, p.loops.at[0].live.end);
+  ck_assert_uint_gt(p.points, p.loops.at[0].live.end);
   pass_session_close(&s);
 }
 END_TEST

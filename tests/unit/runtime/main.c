@@ -24,6 +24,7 @@ int main(void) {
   srunner_add_suite(r, suite_cpu_tensor_core());
   srunner_add_suite(r, suite_cpu_async());
   srunner_add_suite(r, suite_cache());
+  srunner_add_suite(r, suite_image());
   srunner_add_suite(r, suite_pack());
   srunner_add_suite(r, suite_pack_function());
   srunner_add_suite(r, suite_pack_maps());

@@ -21,6 +21,7 @@ Suite *suite_cpu_check(void);
 Suite *suite_cpu_tensor_core(void);
 Suite *suite_cpu_async(void);
 Suite *suite_cache(void);
+Suite *suite_image(void);
 Suite *suite_pack(void);
 Suite *suite_pack_function(void);
 Suite *suite_pack_maps(void);

@@ -217,7 +217,7 @@ START_TEST(another_version_is_named) {
   copy[PACK_AT_VERSION] = PACK_VERSION + 1;
   hash_again(copy);
   ck_assert_int_eq(read_all(copy, bytes.len), TILE_INVALID_ARGUMENT);
-  ck_assert_ptr_nonnull(strstr(tile_error_message(), "version 4"));
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "version 5"));
 }
 END_TEST
 

@@ -11,8 +11,10 @@
 #define SUITES(X)                                                                                  \
   X(arg_spec)                                                                                      \
   X(array_fill)                                                                                    \
-  X(grid_expr) X(npy) X(compare) X(options) X(pages) X(launch) X(report_violations) X(gpu_guess)   \
-  X(lsp) X(lsp_protocol) X(pictures)
+  X(grid_expr)                                                                                     \
+  X(npy)                                                                                           \
+  X(compare) X(options) X(pages) X(launch) X(report_violations) X(gpu_guess) X(lsp)                \
+      X(lsp_protocol) X(pictures) X(image_link)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

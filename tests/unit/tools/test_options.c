@@ -120,7 +120,7 @@ START_TEST(refused) {
               {"--num-warps=5", E0702},
               {"--num-warps=64", E0702},
               {"--num-stages=x", E0702},
-              {"--emit=asm", E0702},
+              {"--emit=assembler", E0702},
               {"--color=red", E0702},
               {"--warp-specialize=1", E0702},
               {"--rtol=-1", E0702},

@@ -7,6 +7,9 @@
 #include "tools/explain_fusion.h"
 #include "tools/explain_perf_report.h"
 
+#include <math.h>
+#include <stdio.h>
+
 static const char *draw(const struct perf_report *r) {
   struct strbuf out = {.arena = session.a};
   perf_report_svg(r, &out);
@@ -77,6 +80,42 @@ START_TEST(any_numbers) {
 }
 END_TEST
 
+// The height of the peak, and of the higher one of the kernel's two dots.
+static void read_peak(const char *text, double *peak, double *dot) {
+  double x, y, ridge;
+  const char *path = strstr(text, "class=\"bound\""), *circle = strstr(text, "class=\"cached\"");
+  ck_assert(path && circle);
+  while (strncmp(path, "<path d=\"M", 10) != 0)
+    path--;
+  while (strncmp(circle, "<circle ", 8) != 0)
+    circle--;
+  ck_assert_int_eq(sscanf(path, "<path d=\"M%lf %lfL%lf %lfH", &x, &y, &ridge, peak), 4);
+  ck_assert_int_eq(sscanf(circle, "<circle cx=\"%lf\" cy=\"%lf\"", &x, dot), 2);
+}
+
+// No kernel is above the peak, whatever its instructions are: the operations that are counted are
+// those whose peak is drawn.
+START_TEST(below_the_peak) {
+  uint32_t seed = 3;
+  for (int round = 0; round < 500; round++) {
+    double part[5], peak, dot;
+    for (int i = 0; i < 5; i++)
+      part[i] = 1 + ((seed = seed * 1664525 + 1013904223) >> 20);
+    struct perf_report r = report_for(round % 2 ? "sm_90a" : "sm_86");
+    r.cost.global_read = part[0];
+    r.cost.arithmetic = part[1];
+    r.cost.special = round % 3 ? fmin(part[2], part[1]) : 0; // a part of them
+    double fused = round % 5 < 2 ? part[3] : 0; // instructions of two operations a lane
+    r.cost.fma_flops = 64 * fused + (round % 7 ? 32 * part[1] * 0.9 : 0);
+    r.cost.instructions = part[1] + fused + part[4];
+    if (round % 4 == 0)
+      r.cost.tensor_cycles = (r.cost.tensor_flops = 1e6 * part[4]) / 1024;
+    read_peak(draw(&r), &peak, &dot);
+    ck_assert_msg(dot >= peak - 0.2, "round %d: %g above %g", round, dot, peak);
+  }
+}
+END_TEST
+
 START_TEST(shared_memory_is_mapped) {
   struct perf_report r = report_for("sm_90a");
   struct shared_use uses[] = {
@@ -88,7 +127,45 @@ START_TEST(shared_memory_is_mapped) {
   const char *text = draw(&r);
   has(text, "a ring of a&lt;b&gt;: 49152 bytes at 0, 3 copies");
   has(text, "a layout conversion: 1024 bytes at 0, 1 copy");
+  ck_assert(!strstr(text, "the ring of")); // no loop copies
   has(text, "shared memory: 49152 of ");
+}
+END_TEST
+
+START_TEST(rings_over_time) {
+  struct perf_report r = report_for("sm_90a");
+  struct shared_use uses[] = {{.bytes = 65536,
+                               .purpose = "a buffer",
+                               .name = "a",
+                               .copies = 4,
+                               .engine = FEED_TMA,
+                               .live = {2, 17}}};
+  struct loop_points loops[] = {{.live = {3, 15}}, {.live = {5, 9}}, {.live = {16, 18}}};
+  struct where lines[] = {{"7:3", ""}, {"8:5<", ""}, {"9:3", ""}};
+  r.p.shared.at = uses;
+  r.p.shared.len = 1;
+  r.p.shared_bytes = 65536;
+  r.p.loops.at = loops;
+  r.loops.at = lines;
+  r.p.loops.len = r.loops.len = 3;
+  r.p.points = 20;
+  r.cost.iterations = 100;
+  r.cost.instructions = 1e5;
+  const char *text = draw(&r);
+  has(text, "the ring of 4 buffers over time: the first 10 iterations");
+  has(text, "an iteration copies 16384 bytes");
+  has(text, "iteration 0 is waited for from 0 to ");
+  has(text, "iteration 9 is computed from ");
+  has(text, ">buffer 3</text>");
+  has(text, "loop, line 7:3</text>");
+  has(text, "<title>loop, line 8:5&lt;</title>");
+  // Copies without bytes, one iteration, more buffers than a picture has room for.
+  uses[0].copies = 1000;
+  r.cost.iterations = 1;
+  has(draw(&r), "the ring of 1000 buffers over time: the first 1 iteration<");
+  r.cost.iterations = 1e15;
+  uses[0].bytes = 0;
+  has(draw(&r), "the first 16 iterations");
 }
 END_TEST
 
@@ -143,7 +220,9 @@ TCase *pictures_tests(void) {
   tcase_add_test(t, kernels_without_work);
   tcase_add_test(t, limits_are_named);
   tcase_add_test(t, any_numbers);
+  tcase_add_test(t, below_the_peak);
   tcase_add_test(t, shared_memory_is_mapped);
+  tcase_add_test(t, rings_over_time);
   tcase_add_test(t, kernels_of_graphs);
   tcase_add_test(t, no_kernels);
   return t;

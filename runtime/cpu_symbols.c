@@ -2,7 +2,7 @@
 // The symbols that generated CPU code is linked against: routines of the CPU executor, mathematical
 // functions that LLVM calls for intrinsics, memory functions, and the half-precision conversions of
 // compiler-rt for processors that lack the instructions.
-#include "jit/cpu_symbols.h"
+#include "runtime/cpu_symbols.h"
 
 #include "base/cpu_abi.h"
 #include "base/dtype.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that JIT-compiled CPU code may call.
-#ifndef TILE_JIT_CPU_SYMBOLS_H
-#define TILE_JIT_CPU_SYMBOLS_H
+// The functions that generated CPU code may call.
+#ifndef TILE_RUNTIME_CPU_SYMBOLS_H
+#define TILE_RUNTIME_CPU_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>

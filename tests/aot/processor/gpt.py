@@ -1,0 +1,37 @@
+# A small GPT-2: 2 sequences of 24 tokens, 48 columns, 3 heads, a vocabulary of 101, one block.
+class GPT(torch.nn.Module):
+    def forward(self, tokens: "i64[2, 24]", wte: "f32[101, 48]", wpe: "f32[24, 48]", ln_1_w: "f32[48]", ln_1_b: "f32[48]",
+                qkv_w: "f32[48, 144]", qkv_b: "f32[144]", proj_w: "f32[48, 48]", proj_b: "f32[48]", ln_2_w: "f32[48]",
+                ln_2_b: "f32[48]", up_w: "f32[48, 192]", up_b: "f32[192]", down_w: "f32[192, 48]", down_b: "f32[48]"):
+        embedding: "f32[2, 24, 48]" = torch.ops.aten.embedding.default(wte, tokens)
+        x: "f32[2, 24, 48]" = torch.ops.aten.add.Tensor(embedding, wpe)
+        native_layer_norm = torch.ops.aten.native_layer_norm.default(x, [48], ln_1_w, ln_1_b, 1e-05)
+        h: "f32[2, 24, 48]" = native_layer_norm[0]
+        view: "f32[48, 48]" = torch.ops.aten.view.default(h, [48, 48])
+        qkv: "f32[48, 144]" = torch.ops.aten.addmm.default(qkv_b, view, qkv_w)
+        view_1: "f32[2, 24, 144]" = torch.ops.aten.view.default(qkv, [2, 24, 144])
+        split = torch.ops.aten.split.Tensor(view_1, 48, 2)
+        view_2: "f32[2, 24, 3, 16]" = torch.ops.aten.view.default(split[0], [2, 24, 3, 16])
+        view_3: "f32[2, 24, 3, 16]" = torch.ops.aten.view.default(split[1], [2, 24, 3, 16])
+        view_4: "f32[2, 24, 3, 16]" = torch.ops.aten.view.default(split[2], [2, 24, 3, 16])
+        q: "f32[2, 3, 24, 16]" = torch.ops.aten.permute.default(view_2, [0, 2, 1, 3])
+        k: "f32[2, 3, 24, 16]" = torch.ops.aten.permute.default(view_3, [0, 2, 1, 3])
+        v: "f32[2, 3, 24, 16]" = torch.ops.aten.permute.default(view_4, [0, 2, 1, 3])
+        attention: "f32[2, 3, 24, 16]" = torch.ops.aten.scaled_dot_product_attention.default(q, k, v, None, 0.0, True)
+        permute: "f32[2, 24, 3, 16]" = torch.ops.aten.permute.default(attention, [0, 2, 1, 3])
+        clone: "f32[2, 24, 3, 16]" = torch.ops.aten.clone.default(permute, memory_format = torch.contiguous_format)
+        view_5: "f32[48, 48]" = torch.ops.aten.view.default(clone, [48, 48])
+        proj: "f32[48, 48]" = torch.ops.aten.addmm.default(proj_b, view_5, proj_w)
+        view_6: "f32[2, 24, 48]" = torch.ops.aten.view.default(proj, [2, 24, 48])
+        y: "f32[2, 24, 48]" = torch.ops.aten.add.Tensor(x, view_6)
+        native_layer_norm_1 = torch.ops.aten.native_layer_norm.default(y, [48], ln_2_w, ln_2_b, 1e-05)
+        view_7: "f32[48, 48]" = torch.ops.aten.view.default(native_layer_norm_1[0], [48, 48])
+        up: "f32[48, 192]" = torch.ops.aten.addmm.default(up_b, view_7, up_w)
+        gelu: "f32[48, 192]" = torch.ops.aten.gelu.default(up, approximate = 'tanh')
+        down: "f32[48, 48]" = torch.ops.aten.addmm.default(down_b, gelu, down_w)
+        view_8: "f32[2, 24, 48]" = torch.ops.aten.view.default(down, [2, 24, 48])
+        z: "f32[2, 24, 48]" = torch.ops.aten.add.Tensor(y, view_8)
+        view_9: "f32[48, 48]" = torch.ops.aten.view.default(z, [48, 48])
+        t: "f32[48, 101]" = torch.ops.aten.permute.default(wte, [1, 0])
+        logits: "f32[48, 101]" = torch.ops.aten.mm.default(view_9, t)
+        return (logits,)
