@@ -154,9 +154,8 @@ static bool may_split_blocks(const struct product_block *c, const struct product
          (!o->bounds_parts || product_parts_bytes(c, l.rest * split) <= o->parts_bytes);
 }
 
-// Parts of k are whole blocks.
-static bool may_split(const struct product_block *c, const struct product_shape *s, unsigned split,
-                      const struct program_options *o) {
+bool product_may_split(const struct product_block *c, const struct product_shape *s, unsigned split,
+                       const struct program_options *o) {
   int64_t multiprocessors = plan_multiprocessors(o), part = 4 * s->batch * s->m * s->n;
   if (split == 1)
     return true;
@@ -215,7 +214,7 @@ static void consider(struct choice *x, const struct table *t, const struct produ
     return;
   }
   for (unsigned split = 1; split <= 32; split *= 2)
-    if (may_split(c, s, split, o))
+    if (product_may_split(c, s, split, o))
       take_faster(x, c, split, false, product_time(c, s, split, plan_multiprocessors(o)));
 }
 

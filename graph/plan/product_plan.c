@@ -209,8 +209,8 @@ static void plan_epilogue(struct planner *pl, struct product *g) {
   }
 }
 
-// On a processor vectors run along the columns of a block. Results whose columns are apart, as those of
-// convolutions with channels outside, are computed as the transposed product.
+// On a processor vectors run along the columns of a block. Results whose columns are apart, as
+// those of convolutions with channels outside, are computed as the transposed product.
 static void lay_out_for_vectors(struct planner *pl, struct product *g) {
   const struct expr *stride, *rest, *m = g->m;
   int64_t step;

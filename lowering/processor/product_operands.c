@@ -55,8 +55,8 @@ static void transpose_square(struct strip_emitter *e, LLVMValueRef *rows) {
 }
 
 // Stores the vectors of one element of k, or, transposed in registers, of as many as a vector has.
-static void copy_square(struct strip_emitter *e, MlirValue v, struct buffer *to,
-                        struct position *p, bool transposes) {
+static void copy_square(struct strip_emitter *e, MlirValue v, struct buffer *to, struct position *p,
+                        bool transposes) {
   unsigned row = p->rank - 2, column = p->rank - 1, count = transposes ? STRIP : 1;
   LLVMValueRef rows[STRIP], first = p->at[row], first_column = p->at[column];
   p->lane = (int)(transposes ? row : column);

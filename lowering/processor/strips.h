@@ -292,8 +292,8 @@ void each_strip(struct strip_emitter *e, unsigned rank, const int64_t *shape, in
                 void *user);
 
 // ---- ops with loops of their own ----
-void emit_scan_loops(struct strip_emitter *e, MlirOperation op);   // scans.c
-void emit_product(struct strip_emitter *e, MlirOperation op);      // products.c
+void emit_scan_loops(struct strip_emitter *e, MlirOperation op); // scans.c
+void emit_product(struct strip_emitter *e, MlirOperation op);    // products.c
 // Operand 0 or 1 of a product in a buffer of `type`, whose strides are those of its dimensions
 // (product_operands.c).
 struct buffer *product_operand(struct strip_emitter *e, MlirOperation op, unsigned i,
