@@ -43,6 +43,11 @@ static const struct expr *wrapped(struct product_writer *w, const struct expr *a
     emit_axis(w->e, t, of, arena_printf(w->e->arena, "(%s < %" PRId64 ")", of, extent), w->level);
     return t;
   }
+  if (w->g->plan.masks_edges && !product_divides(axis, block)) {
+    const char *end = emit_extent(w->e, axis_extent(axis));
+    emit_axis(w->e, t, of, arena_printf(w->e->arena, "(%s < %s)", of, end), w->level);
+    return t;
+  }
   // A block of a group's rows may end beyond all rows.
   bool is_inside =
       product_divides(axis, block) && !(axis == w->g->m && product_has_groups_of_rows(w));

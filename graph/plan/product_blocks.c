@@ -154,9 +154,8 @@ static bool may_split_blocks(const struct product_block *c, const struct product
          (!o->bounds_parts || product_parts_bytes(c, l.rest * split) <= o->parts_bytes);
 }
 
-// Parts of k are whole blocks.
-static bool may_split(const struct product_block *c, const struct product_shape *s, unsigned split,
-                      const struct program_options *o) {
+bool product_may_split(const struct product_block *c, const struct product_shape *s, unsigned split,
+                       const struct program_options *o) {
   int64_t multiprocessors = plan_multiprocessors(o), part = 4 * s->batch * s->m * s->n;
   if (split == 1)
     return true;
@@ -210,14 +209,12 @@ static void consider(struct choice *x, const struct table *t, const struct produ
   bool fits = !is_oversized(c, s) && !is_too_much(c, s);
   if (!fits && (!is_last || x->best))
     return;
-  if (plan_is_cpu(o) && (unsigned)c->m * c->n > 64 * 64)
-    return; // unrolled code per element would be too large
   if (t->has_descriptors) {
     consider_persistent(x, c, s, o);
     return;
   }
   for (unsigned split = 1; split <= 32; split *= 2)
-    if (may_split(c, s, split, o))
+    if (product_may_split(c, s, split, o))
       take_faster(x, c, split, false, product_time(c, s, split, plan_multiprocessors(o)));
 }
 
@@ -228,6 +225,8 @@ static unsigned tile_k(const struct product_block *c, const struct product_shape
 }
 
 struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {
+  if (plan_is_cpu(o))
+    return product_on_processor(s, o);
   struct candidates list = candidates_of(s, o);
   struct choice x = {0};
   // Blocks by descriptors were faster than others in all measurements.

@@ -209,6 +209,24 @@ static void plan_epilogue(struct planner *pl, struct product *g) {
   }
 }
 
+// On a processor vectors run along the columns of a block. Results whose columns are apart, as
+// those of convolutions with channels outside, are computed as the transposed product.
+static void lay_out_for_vectors(struct planner *pl, struct product *g) {
+  const struct expr *stride, *rest, *m = g->m;
+  int64_t step;
+  if (!plan_is_cpu(pl->o) || g->groups || g->k != g->whole_k || !g->epilogue.writes.len ||
+      !expr_linear(pl->x, g->epilogue.writes.at[0].offset, g->n, &stride, &rest) ||
+      !expr_is_const(stride, &step) || step <= 1)
+    return;
+  g->m = g->n;
+  g->n = m;
+  for (unsigned i = 0; i < g->count; i++) {
+    const struct scalar *left = g->left[i];
+    g->left[i] = g->right[i];
+    g->right[i] = left;
+  }
+}
+
 // ---- a split k ----
 
 static const struct expr *offset_of_part(struct planner *pl, struct product *g) {
@@ -393,6 +411,7 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
   find_dtype(g);
   product_find_digits(pl, g);
   plan_epilogue(pl, g);
+  lay_out_for_vectors(pl, g);
   find_shape(pl->x, g);
   find_tiles(pl, g);
   g->plan = product_choose(&g->shape, o);

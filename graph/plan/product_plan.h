@@ -37,6 +37,9 @@ struct product_plan {
   // A persistent kernel, whose operands are loaded through tensor descriptors: so many programs per
   // multiprocessor compute all blocks. 0: a program for each block, and loads by pointers.
   unsigned resident;
+  // Loads beyond the end of rows and columns have masks, instead of reading existing ones again: on
+  // a processor remainders of indices would make gathers of vectors.
+  bool masks_edges;
   double microseconds; // that the model expects
 };
 

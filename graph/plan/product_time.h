@@ -16,6 +16,13 @@ struct product_block {
 unsigned product_block_k(const struct product_block *c, const struct product_shape *s);
 int64_t product_block_count(const struct product_block *c, const struct product_shape *s);
 
+// Whether k may be divided into so many parts, of whole blocks, that programs of their own sum.
+bool product_may_split(const struct product_block *c, const struct product_shape *s, unsigned split,
+                       const struct program_options *o);
+// The choice for a processor (graph/plan/product_processor.c).
+struct product_plan product_on_processor(const struct product_shape *s,
+                                         const struct program_options *o);
+
 // Microseconds, by a program for each block and part of k.
 double product_time(const struct product_block *c, const struct product_shape *s, unsigned split,
                     unsigned multiprocessors);

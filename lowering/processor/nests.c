@@ -128,10 +128,12 @@ static struct position strip_position(struct strip_emitter *e, const struct nest
   return p;
 }
 
-static LLVMValueRef widened(struct strip_emitter *e, const struct sink *s, LLVMValueRef v) {
-  enum dtype t = dtype_of(s->value);
-  return dtype_is_float(t) ? float_to_f32(e, v, t)
-                           : LLVMBuildSExt(e->b, v, like(v, s->to->type), "");
+LLVMValueRef copied_value(struct strip_emitter *e, MlirValue v, const struct buffer *to,
+                          LLVMValueRef x) {
+  enum dtype t = dtype_of(v);
+  if (!to->widened)
+    return to_storage(e, x);
+  return dtype_is_float(t) ? float_to_f32(e, x, t) : LLVMBuildSExt(e->b, x, like(x, to->type), "");
 }
 
 // All values are evaluated before any is stored.
@@ -153,10 +155,8 @@ static void emit_strip(struct strip_emitter *e, const struct nest *n, const stru
     if (s->kind == SINK_STORE) {
       debug_info_at(e->debug, s->op);
       store_at(e, s->op, p, values[i]);
-    } else if (s->kind == SINK_COPY && s->to->widened)
-      scratch_store(e, s->to, p, widened(e, s, values[i]));
-    else if (s->kind == SINK_COPY)
-      scratch_store(e, s->to, p, to_storage(e, values[i]));
+    } else if (s->kind == SINK_COPY)
+      scratch_store(e, s->to, p, copied_value(e, s->value, s->to, values[i]));
   }
 }
 

@@ -3,10 +3,9 @@
 // of the result stay in registers along K ("Anatomy of High-Performance Matrix Multiplication",
 // Goto and van de Geijn, 2008). A block is a function: one vector of each column group of B, and
 // one broadcast of each row of A, for each k.
-#include "lowering/analysis/axis_info.h"
 #include "lowering/processor/strips.h"
 
-enum { PAD = 16, MAX_ROWS = 14, UNROLL = 4 };
+enum { MAX_ROWS = 14, UNROLL = 4 };
 
 struct product {
   MlirOperation op;
@@ -164,62 +163,6 @@ static bool is_row_major(const struct buffer *b, unsigned rank, const int64_t *s
   return true;
 }
 
-// The dimension along which the loads that v is computed from are contiguous; the last one if there
-// are none.
-static unsigned fastest_dim(struct strip_emitter *e, MlirValue v) {
-  unsigned rank = rank_of(v);
-  MlirOperation op = deferred_op(e, v);
-  if (mlirOperationIsNull(op))
-    return rank - 1;
-  if (op_is(e->c, op, OP_TILE_LOAD))
-    return axis_contiguity(e->axis, operand(op, 0), rank - 1) > 1
-               ? rank - 1
-               : axis_fastest_dim(e->axis, operand(op, 0));
-  if (op_is(e->c, op, OP_TILE_TRANS)) {
-    int32_t order[MAX_RANK];
-    op_attr_i32_array(op, "order", MAX_RANK, order);
-    unsigned fastest = fastest_dim(e, operand(op, 0));
-    for (unsigned d = 0; d < rank; d++)
-      if ((unsigned)order[d] == fastest)
-        return d;
-  }
-  if (op_flags(e->c, op) & OP_EW)
-    for (unsigned i = 0; i < (unsigned)mlirOperationGetNumOperands(op); i++)
-      if (rank_of(operand(op, i)) == rank && reads_memory(e, operand(op, i)))
-        return fastest_dim(e, operand(op, i));
-  return rank - 1;
-}
-
-// The operand in a buffer of the sums' type. The columns of B are lanes; rows of A may lie side by
-// side. Rows of a power of two are padded, so that they do not meet in the cache.
-static struct buffer *operand_buffer(struct strip_emitter *e, const struct product *p, unsigned i) {
-  MlirValue v = operand(p->op, i);
-  int64_t shape[MAX_RANK];
-  unsigned rank = rank_of(v), row = rank - 2, column = rank - 1;
-  for (unsigned d = 0; d < rank; d++)
-    shape[d] = tensor_dim(mlirValueGetType(v), d);
-  struct value *known = known_value(e, v);
-  if (known && known->kind == VALUE_BUFFER && known->buffer->type == p->type)
-    return known->buffer;
-  bool by_columns = i == 0 && fastest_dim(e, v) == row && shape[row] >= STRIP;
-  int64_t padded[MAX_RANK];
-  memcpy(padded, shape, sizeof padded);
-  if (by_columns) {
-    padded[row] = shape[column];
-    padded[column] = shape[row];
-  }
-  padded[rank - 1] += padded[rank - 1] >= 4 * STRIP ? PAD : 0;
-  struct buffer *b = buffer_of_type(e, p->type, rank, padded);
-  if (by_columns) {
-    int64_t other = b->stride[row];
-    b->stride[row] = b->stride[column];
-    b->stride[column] = other;
-  }
-  b->widened = storage_type(e, element_type(mlirValueGetType(v))) != p->type;
-  copy_to(e, v, b, (int)(by_columns ? row : i == 1 ? column : fastest_dim(e, v)));
-  return b;
-}
-
 static bool is_zero(struct strip_emitter *e, MlirValue v) {
   MlirOperation op = deferred_op(e, v);
   while (!mlirOperationIsNull(op) &&
@@ -308,8 +251,8 @@ void emit_product(struct strip_emitter *e, MlirOperation op) {
   }
   ptrmap_put(e->arena, &e->done, op.ptr, e);
   choose_block(e, &p);
-  p.a = operand_buffer(e, &p, 0);
-  p.b = operand_buffer(e, &p, 1);
+  p.a = product_operand(e, p.op, 0, p.type);
+  p.b = product_operand(e, p.op, 1, p.type);
   p.c = sum_buffer(e, &p);
   if (e->refusal.why)
     return;

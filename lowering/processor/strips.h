@@ -263,6 +263,10 @@ struct kept_value {
 void run_nest(struct strip_emitter *e, struct sink *const *sinks, size_t count,
               const struct kept_value *kept, size_t kept_count);
 
+// An element x of v as a buffer holds it.
+LLVMValueRef copied_value(struct strip_emitter *e, MlirValue v, const struct buffer *to,
+                          LLVMValueRef x);
+
 // ---- reduce.c ----
 struct reduction {
   MlirOperation op, function;
@@ -288,8 +292,12 @@ void each_strip(struct strip_emitter *e, unsigned rank, const int64_t *shape, in
                 void *user);
 
 // ---- ops with loops of their own ----
-void emit_scan_loops(struct strip_emitter *e, MlirOperation op);   // scans.c
-void emit_product(struct strip_emitter *e, MlirOperation op);      // products.c
+void emit_scan_loops(struct strip_emitter *e, MlirOperation op); // scans.c
+void emit_product(struct strip_emitter *e, MlirOperation op);    // products.c
+// Operand 0 or 1 of a product in a buffer of `type`, whose strides are those of its dimensions
+// (product_operands.c).
+struct buffer *product_operand(struct strip_emitter *e, MlirOperation op, unsigned i,
+                               LLVMTypeRef type);
 void emit_atomic_loops(struct strip_emitter *e, MlirOperation op); // atomic_loops.c
 void emit_histogram_loops(struct strip_emitter *e, MlirOperation op);
 void emit_join_loops(struct strip_emitter *e, MlirOperation op); // joins.c

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Block sizes of products on a processor, whose kernels are loops over vectors
+// (docs/decisions/015-processor.md): operands of a block are packed into caches for each `k` block,
+// so blocks are as large as half of a second-level cache of 1 MiB allows. A model of one core,
+// fitted to a server with AVX-512, says what padding and packing cost.
+#include "graph/plan/product_time.h"
+
+enum { LEAST = 16, MOST = 256, MOST_K = 256, MOST_SPLIT = 32, SCRATCH_BYTES = 512 << 10 };
+
+static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static int64_t scratch_bytes(const struct product_shape *s, const struct product_block *c) {
+  int64_t each = s->dtype == DTYPE_F64 ? 8 : 4, m = c->m, n = c->n, k = c->k;
+  return each * (m * k + s->products * (k * n + m * n));
+}
+
+// Nanoseconds of a program on one core, for a part of k.
+static double program_time(const struct product_shape *s, const struct product_block *c,
+                           unsigned split) {
+  static const double start = 500, flops = 120, left = 0.4, right = 0.5, gathered = 1.2,
+                      store = 0.4, sum = 0.4;
+  double rate = (c->n < 32 ? 0.6 : 1) * (s->dtype == DTYPE_F64 ? 0.5 : 1) * flops;
+  double m = c->m, n = c->n, k = (double)cdiv(cdiv(s->k, split), c->k) * c->k;
+  double packing = m * (s->is_gathered ? gathered : left) + n * right;
+  double sharing = split == 1 ? 0 : start + m * n * sum * 2;
+  return start + s->products * (2 * m * n * k / rate) + k * packing + m * n * store + sharing;
+}
+
+struct choice {
+  struct product_block block;
+  unsigned split;
+};
+
+static double time_of(const struct product_shape *s, const struct choice *x, unsigned cores) {
+  const struct product_block *c = &x->block;
+  int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch * x->split;
+  return (double)cdiv(programs, cores) * program_time(s, c, x->split);
+}
+
+// A power of two that divides k, if it is no small one: then blocks need no masks.
+static unsigned block_k(const struct product_shape *s) {
+  unsigned most = s->most_k && s->most_k < MOST_K ? s->most_k : MOST_K;
+  unsigned k = plan_power_of_two(s->k, LEAST < most ? LEAST : most, most), divides = k;
+  while (divides > most / 4 && s->k % divides)
+    divides /= 2;
+  return s->k % divides ? k : divides;
+}
+
+// The block with k in 1 to 32 parts.
+static void consider(struct choice *best, const struct product_shape *s,
+                     const struct product_block *c, const struct program_options *o) {
+  unsigned cores = plan_multiprocessors(o);
+  for (unsigned split = 1; split <= MOST_SPLIT; split *= 2) {
+    struct choice x = {*c, split};
+    if (product_may_split(c, s, split, o) && time_of(s, &x, cores) < time_of(s, best, cores))
+      *best = x;
+  }
+}
+
+struct product_plan product_on_processor(const struct product_shape *s,
+                                         const struct program_options *o) {
+  struct product_block c = {.m = LEAST, .n = LEAST, .k = (uint16_t)block_k(s)};
+  struct choice best = {c, 1};
+  for (c.m = LEAST; c.m <= MOST; c.m *= 2)
+    for (c.n = LEAST; c.n <= MOST; c.n *= 2)
+      if (scratch_bytes(s, &c) <= SCRATCH_BYTES)
+        consider(&best, s, &c, o);
+  return (struct product_plan){.block_m = best.block.m,
+                               .block_n = best.block.n,
+                               .block_k = best.block.k,
+                               .group_m = plan_power_of_two(cdiv(s->m, best.block.m), 1, 8),
+                               .split_k = best.split,
+                               .num_warps = 4,
+                               .num_stages = 1,
+                               .num_ctas = 1,
+                               .masks_edges = !s->has_groups,
+                               .microseconds = time_of(s, &best, plan_multiprocessors(o)) / 1e3};
+}
