@@ -154,19 +154,6 @@ static bool may_split_blocks(const struct product_block *c, const struct product
          (!o->bounds_parts || product_parts_bytes(c, l.rest * split) <= o->parts_bytes);
 }
 
-bool product_may_split(const struct product_block *c, const struct product_shape *s, unsigned split,
-                       const struct program_options *o) {
-  int64_t multiprocessors = plan_multiprocessors(o), part = 4 * s->batch * s->m * s->n;
-  if (split == 1)
-    return true;
-  if (o->bounds_parts && part * split > o->parts_bytes)
-    return false;
-  int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch;
-  return s->may_split && programs * 2 <= multiprocessors &&
-         programs * split <= 4 * multiprocessors &&
-         cdiv(s->k, split) >= 4 * (int64_t)product_block_k(c, s) && s->products == 1;
-}
-
 static unsigned group_of(const struct product_shape *s, unsigned block_m, unsigned block_n) {
   int64_t rows = cdiv(s->m, block_m);
   if (s->n <= block_n)

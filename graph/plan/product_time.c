@@ -65,6 +65,19 @@ static double moving(const struct product_block *c, const struct product_shape *
   return fmax(bytes / 4.0e6, waiting);
 }
 
+bool product_may_split(const struct product_block *c, const struct product_shape *s, unsigned split,
+                       const struct program_options *o) {
+  int64_t multiprocessors = plan_multiprocessors(o), part = 4 * s->batch * s->m * s->n;
+  if (split == 1)
+    return true;
+  if (o->bounds_parts && part * split > o->parts_bytes)
+    return false;
+  int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch;
+  return s->may_split && programs * 2 <= multiprocessors &&
+         programs * split <= 4 * multiprocessors &&
+         cdiv(s->k, split) >= 4 * (int64_t)product_block_k(c, s) && s->products == 1;
+}
+
 // The estimated time of the product in microseconds, by a program for each block.
 double product_time(const struct product_block *c, const struct product_shape *s, unsigned split,
                     unsigned multiprocessors) {
