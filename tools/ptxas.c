@@ -197,7 +197,7 @@ static struct span location_of(const struct source *source, struct str ptx, uint
 
 // "ptxas /tmp/kernel.ptx, line 17; error   : text": the text and the line, 0 if none is given.
 struct message {
-  enum { MESSAGE_OTHER, MESSAGE_ERROR, MESSAGE_WARNING } kind;
+  enum { MESSAGE_OTHER, MESSAGE_ERROR, MESSAGE_WARNING, MESSAGE_SERIALISED } kind;
   uint64_t line;
   struct str words;
 };
@@ -206,7 +206,7 @@ static struct message parse_message(struct str line) {
   struct message m = {.words = str_trim(line)};
   struct str head, tail = str_split(line, ':', &head), problem = ptxas_log_problem(line);
   if (problem.len)
-    return (struct message){.kind = MESSAGE_ERROR, .words = problem};
+    return (struct message){.kind = MESSAGE_SERIALISED, .words = problem};
   if (!str_starts(line, "ptxas") || !tail.ptr)
     return m;
   head = str_trim(head);
@@ -258,6 +258,9 @@ static void tell(struct tool *t, const struct source *source, struct str ptx, co
   struct diag *d =
       is_error ? diag_error(t->diag, at, E0751, "ptxas refuses `%s`: %.*s", what, STR_ARG(m->words))
                : diag_warning(t->diag, at, E0752, "ptxas on `%s`: %.*s", what, STR_ARG(m->words));
+  if (m->kind == MESSAGE_SERIALISED)
+    diag_help(d, "smaller blocks or more warps leave registers for sums in flight; inline assembly "
+                 "must leave the operands of wgmma alone until its wait");
   if (!m->line)
     return;
   struct str line = {0}, rest = ptx;

@@ -183,9 +183,9 @@ START_TEST(everything_works_and_is_given_back) {
   ck_assert_int_eq(fake->live_modules, 0);
   ck_assert_int_eq(fake->live_contexts, 0);
   ck_assert_int_eq(fake->live_links, 0);
-  static const enum cuda_call rare[] = {CUDA_CALL_error_name, CUDA_CALL_error_text,
+  static const enum cuda_call rare[] = {CUDA_CALL_error_name,   CUDA_CALL_error_text,
                                         CUDA_CALL_function_set, CUDA_CALL_tensor_map_encode,
-                                        CUDA_CALL_launch_ex, CUDA_CALL_is_capturing};
+                                        CUDA_CALL_launch_ex,    CUDA_CALL_is_capturing};
   for (int call = 0; call < CUDA_CALL_COUNT; call++) {
     bool is_rare = false;
     for (size_t i = 0; i < COUNT_OF(rare); i++)
@@ -290,7 +290,26 @@ static const char serialised[] =
     "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
     "serialized\n";
 
-START_TEST(serialised_products_are_an_error) {
+START_TEST(serialised_products_are_slow) {
+  fake->info_log = serialised;
+  ck_assert_int_eq(use_everything(), TILE_OK);
+  tile_device *d = NULL;
+  void *cubin = NULL;
+  size_t size = 0;
+  ck_assert_int_eq(tile_device_open("cuda", &d), TILE_OK);
+  ck_assert_int_eq(module_assemble(d, "text", 4, ASSEMBLY_OPTIMIZED, &cubin, &size), TILE_OK);
+  free(cubin);
+  // Optimised code may be better.
+  ck_assert_int_eq(module_assemble(d, "text", 4, ASSEMBLY_TIER1, &cubin, &size),
+                   TILE_COMPILE_ERROR);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "(C7510)"));
+  ck_assert_int_eq(fake->live_links, 0);
+  tile_device_close(d);
+}
+END_TEST
+
+START_TEST(serialised_products_are_an_error_if_strict) {
+  setenv("TILE_DEBUG", "strict", 1);
   fake->info_log = "ptxas info    : (C7601) something else\nptxas info : (C75 \n";
   ck_assert_int_eq(use_everything(), TILE_OK);
   fake->info_log = serialised;
@@ -433,7 +452,8 @@ Suite *suite_cuda(void) {
   tcase_add_test(t, allocations_are_found_by_any_address_in_them);
   tcase_add_test(t, errors_say_call_name_and_hint);
   tcase_add_test(t, load_errors_carry_the_log);
-  tcase_add_test(t, serialised_products_are_an_error);
+  tcase_add_test(t, serialised_products_are_slow);
+  tcase_add_test(t, serialised_products_are_an_error_if_strict);
   tcase_add_test(t, assembling_says_what_is_wrong);
   tcase_add_test(t, function_that_fails_to_prepare_is_unloaded);
   tcase_add_test(t, launch_parameters);
