@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of blocks, splits and persistence for products on Hopper, whose time the model
-// estimates. TILE_TEST_PRINT=1 prints what is chosen for each shape.
+// The choice of blocks, splits and persistence for products on Hopper and on processors, whose time
+// models estimate. TILE_TEST_PRINT=1 prints what is chosen for each shape.
 #include "graph/plan/product_plan.h"
 
 #include <check.h>
@@ -170,8 +170,8 @@ START_TEST(pairs_are_whole) {
 }
 END_TEST
 
-// Blocks of b whose rows straddle lines are loaded once for two programs, where these are neighbours
-// in all columns of blocks.
+// Blocks of b whose rows straddle lines are loaded once for two programs, where these are
+// neighbours in all columns of blocks.
 START_TEST(clusters_share_rows_that_straddle_lines) {
   struct product_shape s = shape_of(0);
   ck_assert_uint_eq(product_choose(&s, &on_gpu).num_ctas, 1);
@@ -189,6 +189,39 @@ START_TEST(clusters_share_rows_that_straddle_lines) {
 }
 END_TEST
 
+// On a processor operands are packed into caches, and cores share what there is.
+START_TEST(processors_have_large_blocks) {
+  enum { CACHE = 512 << 10, BYTES = 4 };
+  static const int64_t shapes[][3] = {
+      {1, 1, 1},        {9, 24, 4100},      {100, 3, 70},
+      {512, 768, 3072}, {1024, 1024, 1024}, {64, 50257, 768},
+  };
+  for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+    struct product_shape s = {.batch = 1,
+                              .m = shapes[i][0],
+                              .n = shapes[i][1],
+                              .k = shapes[i][2],
+                              .dtype = DTYPE_F32,
+                              .products = 1,
+                              .may_split = true};
+    struct program_options few = {.target = "cpu", .multiprocessors = 2};
+    struct program_options many = {.target = "cpu", .multiprocessors = 64};
+    struct product_plan p = product_choose(&s, &few), q = product_choose(&s, &many);
+    ck_assert(p.masks_edges && !p.resident && p.num_stages == 1);
+    ck_assert(is_pow2(p.block_m) && is_pow2(p.block_n) && is_pow2(p.block_k));
+    unsigned elements = p.block_m * p.block_k + p.block_k * p.block_n + p.block_m * p.block_n;
+    ck_assert_uint_le(BYTES * elements, CACHE);
+    ck_assert(p.block_m < 2 * s.m || p.block_m == 16);
+    ck_assert(p.block_n < 2 * s.n || p.block_n == 16);
+    ck_assert_double_le(q.microseconds, p.microseconds);
+    if (s.m * s.n >= 512 * 512)
+      ck_assert_uint_ge(p.block_m * p.block_n, 128 * 64);
+    if (i == 1)
+      ck_assert_uint_gt(q.split_k, p.split_k); // one block, and a long k
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("blocks of products");
   TCase *c = tcase_create("choices");
@@ -197,6 +230,7 @@ int main(void) {
   tcase_add_test(c, parts_fit_the_memory_they_may_use);
   tcase_add_test(c, pairs_are_whole);
   tcase_add_test(c, clusters_share_rows_that_straddle_lines);
+  tcase_add_test(c, processors_have_large_blocks);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);
