@@ -14,9 +14,11 @@
 
 static void (*fault)(void); // handlers take no argument
 
-// SA_RESETHAND removed the handler: raising the signal again ends the process.
+// The signal is raised again with the default action, which ends the process. The action comes back
+// after the note: with SA_RESETHAND a second thread that faults meanwhile would end it before.
 static void note_fault(int number) {
   fault();
+  signal(number, SIG_DFL);
   raise(number);
 }
 
@@ -35,7 +37,7 @@ void worker_begin(void (*on_fault)(void)) {
   setrlimit(RLIMIT_CORE, &none);
   fault = on_fault;
   for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-    struct sigaction a = {.sa_handler = note_fault, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    struct sigaction a = {.sa_handler = note_fault, .sa_flags = SA_NODEFER};
     sigemptyset(&a.sa_mask);
     sigaction(numbers[i], &a, NULL);
   }
