@@ -15,7 +15,7 @@
   X(DEBUG_DRIVER, "driver", "each CUDA driver call and its result")                                \
   X(DEBUG_CPU, "cpu", "the CPU executor's choices")                                                \
   X(DEBUG_GDB, "gdb", "kernels on the CPU have line tables that gdb reads, and no optimisation")   \
-  X(DEBUG_STRICT, "strict", "nothing; products that the assembler serialises are errors")          \
+  X(DEBUG_STRICT, "strict", "no tracing: refuses kernels whose products ptxas serialises")         \
   X(DEBUG_TUNE, "tune", "the tuner's worker: which program it is, how it ended")
 
 enum debug_word {

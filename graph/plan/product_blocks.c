@@ -244,20 +244,20 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
 const char *product_space(struct arena *a, const struct expr *const extents[3],
                           const struct product_shape *s, const struct product_plan *p,
                           const struct program_options *o) {
-  unsigned k = 512 / dtype_bits(s->dtype);   // 32 half-precision elements
-  unsigned most = plan_is_cpu(o) ? 32 : 256; // on the CPU, one instruction per element
+  enum { MOST = 256, PACKED_K = 64 };      // of k on a processor, where blocks of it are packed
+  unsigned k = 512 / dtype_bits(s->dtype); // 32 half-precision elements
   struct strbuf out = {.arena = a};
   bool splits = p->split_k > 1,
        is_fixed = (splits && p->resident) || // memory for parts of this size
                   s->is_scaled_in_blocks;    // a scale for rows or columns of this size
   // There are counters for as many blocks as the planned ones.
   space_put_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16,
-                   is_fixed ? p->block_m : most);
+                   is_fixed ? p->block_m : MOST);
   space_put_blocks(&out, "BLOCK_N", extents[1], p->block_n, splits ? p->block_n : 16,
-                   is_fixed ? p->block_n : most);
-  unsigned most_k = s->is_quantised ? 8 * k : 4 * k;
+                   is_fixed ? p->block_n : MOST);
+  unsigned most_k = plan_is_cpu(o) ? MOST : s->is_quantised ? 8 * k : 4 * k;
   if (!splits) // else the partial results have this block size
-    space_put_blocks(&out, "BLOCK_K", extents[2], p->block_k, k,
+    space_put_blocks(&out, "BLOCK_K", extents[2], p->block_k, plan_is_cpu(o) ? PACKED_K : k,
                      s->most_k && s->most_k < most_k ? s->most_k : most_k);
   space_put_powers(&out, "num_warps", p->num_warps, 4, plan_is_cpu(o) ? 4 : 8);
   strbuf_printf(&out, ", num_stages=%s",

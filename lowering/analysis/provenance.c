@@ -179,3 +179,20 @@ bool pointer_is_unaligned(struct ir_context *c, MlirOperation kernel, MlirOperat
       return true;
   return false;
 }
+
+MlirOperation function_around(struct ir_context *c, MlirOperation op) {
+  while (!mlirOperationIsNull(op) && !op_is(c, op, OP_FUNC_FUNC))
+    op = mlirOperationGetParentOperation(op);
+  return op;
+}
+
+const char *parameter_name(struct ir_context *c, struct arena *a, MlirOperation op, int at) {
+  MlirOperation func = function_around(c, op);
+  MlirAttribute name = at < 0 || mlirOperationIsNull(func)
+                           ? mlirAttributeGetNull()
+                           : func_arg_attr(func, (unsigned)at, "tile.name");
+  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
+    return NULL;
+  MlirStringRef text = mlirStringAttrGetValue(name);
+  return arena_strndup(a, text.data, text.length);
+}

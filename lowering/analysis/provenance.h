@@ -10,6 +10,11 @@
 // memory, from an integer, or from more than one argument.
 int pointer_argument(struct ir_context *c, MlirValue ptr);
 
+// The function around `op`, or `op` itself; null if there is none.
+MlirOperation function_around(struct ir_context *c, MlirOperation op);
+// The name of argument `at` of that function, on `a`; NULL if it has none, or `at` is -1.
+const char *parameter_name(struct ir_context *c, struct arena *a, MlirOperation op, int at);
+
 // Memory by name: n, the memory of argument n; POINTED_MEMORY + n, the memory that pointers stored
 // in the memory of argument n lead to (a table of matrices); -1: unknown. Like the memory of two
 // arguments, memory of different names is taken as disjoint where accesses of one thread or another

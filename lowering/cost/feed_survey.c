@@ -20,34 +20,17 @@ static MlirValue operand(MlirOperation op, intptr_t i) { return mlirOperationGet
 
 // ---- names ----
 
-static MlirOperation function_of(struct ir_context *c, MlirOperation op) {
-  while (!mlirOperationIsNull(op) && !op_is(c, op, OP_FUNC_FUNC))
-    op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
-static const char *argument_name(struct ir_context *c, MlirOperation op, int at) {
-  MlirOperation func = function_of(c, op);
-  MlirAttribute name = at < 0 || mlirOperationIsNull(func)
-                           ? mlirAttributeGetNull()
-                           : func_arg_attr(func, (unsigned)at, "tile.name");
-  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
-    return NULL;
-  MlirStringRef text = mlirStringAttrGetValue(name);
-  return arena_strndup(c->arena, text.data, text.length);
-}
-
 const char *map_parameter(struct ir_context *c, MlirOperation op, uint32_t number) {
-  MlirOperation func = function_of(c, op);
+  MlirOperation func = function_around(c, op);
   struct kernel_map map;
   if (mlirOperationIsNull(func) ||
       !module_map(c, mlirOperationGetParentOperation(func), number, &map))
     return NULL;
-  return argument_name(c, op, (int)map.base);
+  return parameter_name(c, c->arena, op, (int)map.base);
 }
 
 static const char *pointer_name(struct ir_context *c, MlirOperation op) {
-  return argument_name(c, op, pointer_argument(c, operand(op, 0)));
+  return parameter_name(c, c->arena, op, pointer_argument(c, operand(op, 0)));
 }
 
 // ---- buffers ----

@@ -2,6 +2,8 @@
 // Walks from an address back to the values that it is computed from.
 #include "lowering/cost/narrow_access.h"
 
+#include "lowering/analysis/provenance.h"
+
 #include <string.h>
 
 enum { MOST_VALUES = 64 };
@@ -20,19 +22,6 @@ static void reach(struct walk *w, MlirValue v) {
     w->found[w->len++] = v;
 }
 
-const char *narrow_parameter_name(struct ir_context *c, struct arena *a, MlirOperation op, int at) {
-  MlirOperation func = op;
-  while (!mlirOperationIsNull(func) && !op_is(c, func, OP_FUNC_FUNC))
-    func = mlirOperationGetParentOperation(func);
-  MlirAttribute name = at < 0 || mlirOperationIsNull(func)
-                           ? mlirAttributeGetNull()
-                           : func_arg_attr(func, (unsigned)at, "tile.name");
-  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
-    return NULL;
-  MlirStringRef text = mlirStringAttrGetValue(name);
-  return arena_strndup(a, text.data, text.length);
-}
-
 // The name of the kernel's parameter that `v` is; NULL: it is none.
 static const char *parameter_of(struct ir_context *c, struct arena *a, MlirOperation op,
                                 MlirValue v) {
@@ -40,7 +29,7 @@ static const char *parameter_of(struct ir_context *c, struct arena *a, MlirOpera
     return NULL;
   MlirOperation owner = mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v));
   return op_is(c, owner, OP_FUNC_FUNC)
-             ? narrow_parameter_name(c, a, op, (int)mlirBlockArgumentGetArgNumber(v))
+             ? parameter_name(c, a, op, (int)mlirBlockArgumentGetArgNumber(v))
              : NULL;
 }
 

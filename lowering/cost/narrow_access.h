@@ -22,9 +22,6 @@ struct narrow_root {
 
 typedef VEC(struct narrow_root) narrow_root_list;
 
-// The name of parameter `at` of the kernel around `op`, on `a`; NULL if it has none.
-const char *narrow_parameter_name(struct ir_context *c, struct arena *a, MlirOperation op, int at);
-
 // Appends what keeps `v`, a pointer or a mask of the access `op`, from being a multiple of `wanted`
 // elements of `bytes` bytes: found from `v` back through operands that are not such multiples
 // themselves.

@@ -22,7 +22,7 @@ static MlirValue operand(MlirOperation op, intptr_t i) { return mlirOperationGet
 // ---- accesses ----
 
 static const char *parameter_of(const struct op_survey *s, MlirOperation op) {
-  return narrow_parameter_name(s->c, s->arena, op, pointer_argument(s->c, operand(op, 0)));
+  return parameter_name(s->c, s->arena, op, pointer_argument(s->c, operand(op, 0)));
 }
 
 // "`stride`, `x`, a loaded value"; NULL: none.

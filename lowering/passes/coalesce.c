@@ -86,21 +86,8 @@ static unsigned pointee_bits(struct ir_context *c, MlirType tile_of_pointers) {
 
 // ---- remarks: why an access is narrower than it could be ----
 
-static MlirOperation enclosing_func(struct ir_context *c, MlirOperation op) {
-  while (!mlirOperationIsNull(op) && !op_is(c, op, OP_FUNC_FUNC))
-    op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
-static const char *parameter_name(struct state *s, const struct access *a, MlirValue ptr) {
-  int arg = pointer_argument(s->p->c, ptr);
-  if (arg < 0 || mlirOperationIsNull(a->func))
-    return NULL;
-  MlirAttribute name = func_arg_attr(a->func, (unsigned)arg, "tile.name");
-  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
-    return NULL;
-  MlirStringRef text = mlirStringAttrGetValue(name);
-  return arena_strndup(s->p->scratch, text.data, text.length);
+static const char *name_of_pointer(struct state *s, const struct access *a, MlirValue ptr) {
+  return parameter_name(s->p->c, s->p->scratch, a->op, pointer_argument(s->p->c, ptr));
 }
 
 static void explain(struct state *s, const struct access *a) {
@@ -109,7 +96,7 @@ static void explain(struct state *s, const struct access *a) {
   bool is_load = op_is(c, a->op, OP_TILE_LOAD);
   if (!is_load && !op_is(c, a->op, OP_TILE_STORE))
     return;
-  const char *name = parameter_name(s, a, ptr), *what = is_load ? "load" : "store";
+  const char *name = name_of_pointer(s, a, ptr), *what = is_load ? "load" : "store";
   if (name)
     what = arena_printf(s->p->scratch, "%s `%s`", is_load ? "load of" : "store to", name);
   unsigned dim = a->order[0];
@@ -190,7 +177,7 @@ static bool collect(MlirOperation op, void *user) {
   MlirValue ptr = mlirOperationGetOperand(op, 0);
   if (!type_is_ptr(c, element_type(mlirValueGetType(ptr))))
     return true;
-  struct access a = {.op = op, .func = enclosing_func(c, op), .type = mlirValueGetType(ptr)};
+  struct access a = {.op = op, .func = function_around(c, op), .type = mlirValueGetType(ptr)};
   unsigned rank = tensor_rank(a.type);
   choose_order(s, ptr, rank, a.order);
   int64_t threads = (int64_t)s->p->num_warps * 32;

@@ -18,6 +18,7 @@ options = parser.parse_args()
 os.environ["TILE_NUM_THREADS"] = str(options.threads)
 import torch  # noqa: E402
 
+import turns  # noqa: E402
 from tile_ctypes import Tile  # noqa: E402
 
 torch.set_num_threads(options.threads)
@@ -91,18 +92,6 @@ def compiled(peer):
         return None
 
 
-clock = time.thread_time if options.threads == 1 else time.perf_counter
-
-
-def measure(calls):
-    times = [[] for _ in calls]
-    end = time.perf_counter() + options.seconds
-    while time.perf_counter() < end or len(times[0]) < 5:
-        for call, list_ in zip(calls, times):
-            start = clock()
-            call()
-            list_.append((clock() - start) * 1e3)
-    return [statistics.median(t) for t in times]
 
 
 def run(tile, name, make, peer, x, shape):
@@ -117,7 +106,7 @@ def run(tile, name, make, peer, x, shape):
     if fast is not None:
         bound(fast)()
         calls.append(bound(fast))
-    ms = measure(calls)
+    ms = turns.medians(calls, options.seconds, options.threads)
     print(f"{name:14} {shape:>12} {ms[0]:9.3f}" + "".join(f" {m:9.3f} {m / ms[0]:6.2f}x" for m in ms[1:]), flush=True)
     return [m / ms[0] for m in ms[1:]]
 

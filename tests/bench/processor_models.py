@@ -26,20 +26,9 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
 from processor_nets import MODELS  # noqa: E402
+import turns  # noqa: E402
 
 torch.set_num_threads(options.threads)
-clock = time.thread_time if options.threads == 1 else time.perf_counter
-
-
-def measure(calls):
-    times = [[] for _ in calls]
-    end = time.perf_counter() + options.seconds
-    while time.perf_counter() < end or len(times[0]) < 5:
-        for call, list_ in zip(calls, times):
-            start = clock()
-            call()
-            list_.append((clock() - start) * 1e3)
-    return [statistics.median(t) for t in times]
 
 
 def profile(name, call):
@@ -77,7 +66,7 @@ def run(name):
         inductor = torch.compile(model, dynamic=False)
         inductor(*inputs)
         calls.append(lambda: inductor(*inputs))
-    ms = measure(calls)
+    ms = turns.medians(calls, options.seconds, options.threads)
     print(f"{name:12} {ms[0]:9.3f}" + "".join(f" {m:9.3f} {m / ms[0]:6.2f}x" for m in ms[1:]) + f"   error {error:.1e}, compiled in {compile_time:.1f} s", flush=True)
     if options.profile:
         profile(name, calls[0])
