@@ -156,8 +156,8 @@ class Program:
     def _fix(self, inputs: List[fx.Node]) -> None:
         """Without symbols and complex inputs, and with all inputs on the program's device, runs take a short way."""
         is_here = all(i is None or inputs[i].meta["val"].device == self.device for i, _ in self.input_of)
-        is_here = is_here and not any(s.is_complex for s in self.input_specs)
-        if not self.symbols and is_here and all(s.is_fixed for s in self.input_specs + self.output_specs):
+        may_be_conjugates = any(s.is_complex for s in self.input_specs)
+        if not self.symbols and is_here and not may_be_conjugates and all(s.is_fixed for s in self.input_specs + self.output_specs):
             self._fixed = _Fixed(self)
         self._is_plain = [(r.kind, r.index) for r in self.results] == [("computed", i) for i in range(len(self.output_specs))]
 
