@@ -16,6 +16,8 @@
   X(DEBUG_CPU, "cpu", "the CPU executor's choices")                                                \
   X(DEBUG_GDB, "gdb", "kernels on the CPU have line tables that gdb reads, and no optimisation")   \
   X(DEBUG_STRICT, "strict", "no tracing: refuses kernels whose products ptxas serialises")         \
+  X(DEBUG_CHANNELS_LAST, "channels-last",                                                          \
+    "no tracing: images of convolutions have channels last on every target, as on sm_90a")         \
   X(DEBUG_TUNE, "tune", "the tuner's worker: which program it is, how it ended")
 
 enum debug_word {

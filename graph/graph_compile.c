@@ -5,6 +5,8 @@
 //   graph -> decompose, simplify -> loops -> regions -> plans of kernels -> kernels -> memory
 #include "graph/graph_compile.h"
 
+#include "base/debug.h"
+
 #include "graph/autodiff/recompute.h"
 #include "graph/emit/graph_emit.h"
 #include "graph/fuse/approximate.h"
@@ -133,6 +135,9 @@ static bool compile_bodies(struct program *p, const struct program_options *o) {
 static struct program *compile_graph(struct graph *g, const struct program_options *given) {
   struct program_options options = *given, *o = &options;
   options.rounds = g->keeps_casts;
+  bool has_channels_last = plan_has_wgmma(o) || debug_on(DEBUG_CHANNELS_LAST);
+  if (has_channels_last)
+    graph_choose_output_strides(g);
   graph_find_sizes(g);
   unsigned flags = KEEPS_ATTENTION | (plan_is_cpu(o) ? 0 : HAS_GRADIENT_KERNELS);
   struct graph *lowered = graph_decompose(g, flags, plan_has_wgmma(o));
@@ -140,7 +145,7 @@ static struct program *compile_graph(struct graph *g, const struct program_optio
   struct recomputation again = {0};
   if (lowered && g->recomputes)
     lowered = graph_recompute(lowered, &again);
-  if (lowered && plan_has_wgmma(o))
+  if (lowered && has_channels_last)
     graph_store_channels_last(lowered);
   struct loops *loops = lowered ? loops_build(lowered) : NULL;
   struct fuse_options fuse = {.keeps_apart = o->keeps_apart};

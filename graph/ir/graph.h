@@ -46,6 +46,7 @@ struct value {
   const struct expr **shape, **strides;
   struct node *def; // NULL: an input
   uint32_t result;  // of `def`
+  bool has_free_strides; // an output whose strides the compiler may choose
   // Not NULL: a complex tensor, which only exists while a graph is built: the graph has real values
   // in its place (graph/ir/complex.h). `dtype` is that of its parts; `def` is NULL.
   struct complex_parts *complex;

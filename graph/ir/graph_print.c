@@ -333,6 +333,20 @@ static void print_ranges(struct printer *p) {
   strbuf_puts(p->out, has_begun ? "}\n" : "");
 }
 
+// Of outputs.
+static void print_free_strides(struct printer *p) {
+  const struct graph *g = p->g;
+  bool has_begun = false;
+  for (size_t i = 0; i < g->outputs.len; i++) {
+    const struct value *v = g->outputs.at[i];
+    if (!v || !v->has_free_strides)
+      continue;
+    strbuf_printf(p->out, "%s%s", has_begun ? ", " : "\nFree strides: {", p->names[v->id]);
+    has_begun = true;
+  }
+  strbuf_puts(p->out, has_begun ? "}\n" : "");
+}
+
 // ---- graphs ----
 
 static void print_graph(struct arena *a, const struct graph *g, const char *name, bool is_inner,
@@ -367,8 +381,10 @@ static void print_graph(struct arena *a, const struct graph *g, const char *name
     print_mutation(&p, i);
   print_return(&p);
   print_subgraphs(&p);
-  if (!is_inner)
+  if (!is_inner) {
     print_ranges(&p);
+    print_free_strides(&p);
+  }
 }
 
 void graph_print(const struct graph *g, struct strbuf *out) {

@@ -177,26 +177,46 @@ static bool has_convolution(const struct graph *g) {
   return any;
 }
 
-void graph_store_channels_last(struct graph *g) {
+// Orders of all values, where known; none if the graph has no convolution.
+static struct layouts find_orders(struct graph *g) {
   struct layouts l = {.g = g, .orders = arena_array(g->arena, struct order, g->value_count + 1)};
-  g->stores_channels_last = true;
-  if (!has_convolution(g))
-    return;
-  do {
+  l.changed = has_convolution(g);
+  while (l.changed) {
     l.changed = false;
     for (size_t i = 0; i < g->nodes.len; i++)
       see(&l, g->nodes.at[i]);
     for (size_t i = g->nodes.len; i-- > 0;)
       see(&l, g->nodes.at[i]);
-  } while (l.changed);
+  }
+  return l;
+}
+
+static bool has_order(const struct layouts *l, const struct node *n, const struct value *v) {
+  return is_image(v) && l->orders[v->id].is_known &&
+         (n->op == OP_CONVOLUTION || n->op == OP_CONVOLUTION_GRAD_INPUT || keeps_dimensions(n));
+}
+
+void graph_store_channels_last(struct graph *g) {
+  struct layouts l = find_orders(g);
+  g->stores_channels_last = true;
   for (size_t i = 0; i < g->nodes.len; i++) {
     const struct node *n = g->nodes.at[i];
-    for (uint32_t k = 0; k < n->result_count; k++) {
-      struct value *v = n->results[k];
-      if (is_image(v) &&
-          (n->op == OP_CONVOLUTION || n->op == OP_CONVOLUTION_GRAD_INPUT || keeps_dimensions(n)) &&
-          l.orders[v->id].is_known && !is_output(g, v))
-        set_strides(g, v, &l.orders[v->id]);
-    }
+    for (uint32_t k = 0; k < n->result_count; k++)
+      if (has_order(&l, n, n->results[k]) && !is_output(g, n->results[k]))
+        set_strides(g, n->results[k], &l.orders[n->results[k]->id]);
+  }
+}
+
+void graph_choose_output_strides(struct graph *g) {
+  bool any = false;
+  for (size_t i = 0; i < g->outputs.len; i++)
+    any |= g->outputs.at[i] && g->outputs.at[i]->has_free_strides;
+  if (!any)
+    return;
+  struct layouts l = find_orders(g);
+  for (size_t i = 0; i < g->outputs.len; i++) {
+    struct value *v = g->outputs.at[i];
+    if (v && v->has_free_strides && v->def && has_order(&l, v->def, v))
+      set_strides(g, v, &l.orders[v->id]);
   }
 }

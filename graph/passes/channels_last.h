@@ -10,4 +10,8 @@
 // and the like connect with them. Inputs, outputs and views keep theirs.
 void graph_store_channels_last(struct graph *g);
 
+// The same for outputs with free strides. `g` is the graph as read: its outputs say what callers
+// allocate.
+void graph_choose_output_strides(struct graph *g);
+
 #endif

@@ -401,7 +401,7 @@ static bool module(struct reader *r) {
     continue;
   if (is_exported) // the signature and range constraints follow
     return true;
-  if (!fx_skip_ranges(r))
+  if (!fx_skip_ranges(r) || !fx_read_free_strides(r))
     return false;
   if (fx_peek(r) == TOK_EOF)
     return true;

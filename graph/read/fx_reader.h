@@ -242,6 +242,8 @@ bool fx_check_size(struct reader *r, const struct value *v, struct span at);
 void fx_read_ranges(struct reader *r);
 // After the graph: skips the list, if it is there.
 bool fx_skip_ranges(struct reader *r);
+// The list of outputs with free strides, if one follows (graph/read/fx_strides.c).
+bool fx_read_free_strides(struct reader *r);
 
 // ---- subgraphs (graph/read/fx_subgraph.c) ----
 // At the first statement of a function: finds the end of the function and the classes beneath it.

@@ -88,14 +88,28 @@ struct loading {
   char **messages;
 };
 
+// Fewer stages take less shared memory: a plan that misjudged how much a kernel needs beside its
+// rings costs time, not the program.
+static tile_status prepare_with_fewer_stages(tile_kernel *k, unsigned stages, const tile_arg *args,
+                                             size_t count) {
+  tile_status s = tile_kernel_prepare(k, args, count);
+  while (s == TILE_COMPILE_ERROR && stages > 1) {
+    if (tile_kernel_set_stages(k, --stages) != TILE_OK)
+      break;
+    s = tile_kernel_prepare(k, args, count);
+  }
+  return s;
+}
+
 // A kernel in the disk cache is fully compiled and loads at once. If tier-1 code does not compile,
 // the kernel itself is used.
-static tile_status prepare_one(struct loaded_kernel *k, const tile_arg *args, size_t count) {
+static tile_status prepare_one(struct loaded_kernel *k, unsigned stages, const tile_arg *args,
+                               size_t count) {
   if (k->tier1 && jit_kernel_prepare_kept(k->kernel, args, count) != TILE_OK &&
       tile_kernel_prepare(k->tier1, args, count) == TILE_OK)
     return TILE_OK;
   atomic_store_explicit(&k->is_there, true, memory_order_release);
-  return tile_kernel_prepare(k->kernel, args, count);
+  return prepare_with_fewer_stages(k->kernel, stages, args, count);
 }
 
 static void prepare(void *user, uint64_t i, unsigned worker) {
@@ -104,7 +118,8 @@ static void prepare(void *user, uint64_t i, unsigned worker) {
   const struct launch *launch = first_launch(loading->l->p, (uint32_t)i);
   tile_arg args[LAUNCH_MOST_ARGS];
   size_t count = launch_likely_args(launch, args);
-  tile_status s = prepare_one(&loading->l->kernels[i], args, count);
+  tile_status s = prepare_one(&loading->l->kernels[i], loading->l->p->kernels.at[i]->num_stages,
+                              args, count);
   loading->status[i] = s;
   if (s != TILE_OK)
     loading->messages[i] = memory_strdup(tile_error_message());

@@ -15,6 +15,7 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import binding, errors
+from . import layouts
 from .replays import Recorder
 from .segments import Compiled, Options
 
@@ -61,6 +62,8 @@ def compile_dynamo_graph(gm: Any, example_inputs: Sequence[Any], _observer: Any 
 
     def compiler(kind: str) -> Callable[..., Any]:
         def compile_graph(graph: Any, inputs: List[Any]) -> Callable[..., Any]:
+            if kind == "backward":
+                layouts.take_strides([n for n in graph.graph.nodes if n.op == "placeholder"], inputs)
             compiled = Compiled(graph, kind, options)
             return recorder.wrap(compiled, compiled.boxed(), graph, inputs) if recorder else compiled.boxed()
 

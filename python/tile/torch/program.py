@@ -8,14 +8,14 @@ import re
 import threading
 import weakref
 from array import array
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple
 
 import torch
 from torch import fx
 
 from .. import binding, devices, errors, tensors
 from ..binding import tile_likely_size, tile_tensor, tile_tensor_info
-from . import aliases, sizes
+from . import aliases, layouts, sizes
 from .capability import is_random
 
 _LINE = re.compile(r"\s*(\w+)(?:: \".*?\")? = ")
@@ -68,7 +68,9 @@ class Program:
 
     `inputs` are the nodes whose values it is called with, `results` those (or None, or numbers) that it returns."""
 
-    def __init__(self, module: fx.GraphModule, inputs: List[fx.Node], results: List[Any], device: torch.device, name: str):
+    def __init__(self, module: fx.GraphModule, inputs: List[fx.Node], results: List[Any], device: torch.device, name: str,
+                 free: Collection[fx.Node] = ()):
+        """`free`: results whose strides the library may choose."""
         nodes = [n for n in module.graph.nodes if n.op not in ("placeholder", "output")]
         self.device, self.name = device, tensors.torch_device(device)
         self.results, computed = aliases.plan(results, inputs, nodes)
@@ -77,9 +79,11 @@ class Program:
         self.is_random = any(is_random(n) for n in nodes)
         self.writes = {n.args[0] for n in nodes if getattr(getattr(n.target, "_schema", None), "is_mutable", False)}
         self._symbols(module, inputs)
-        self.text = text_of(module, sizes.ranges(self.symbols, self.shape_env))
+        free_outputs = layouts.free_outputs(self.results, computed, free)
+        self.text = text_of(module, sizes.ranges(self.symbols, self.shape_env) + layouts.line(free_outputs))
         self._outputs([n.meta["val"] for n in computed])
         self.pointer = self._compile(name) if computed or self.writes else None
+        self._choose_strides([computed.index(n) for n in free_outputs])
         self._inputs(module, inputs)
         self._lock = threading.Lock()
         self._stream: Optional[int] = None
@@ -168,6 +172,22 @@ class Program:
             (as_numbers(r.node.meta["val"].shape), as_numbers(r.node.meta["val"].stride()), as_numbers([r.node.meta["val"].storage_offset()]))
             if r.kind.endswith("view") else None for r in self.results]
         self.numbers = [as_numbers([r.node.meta["val"]]) if r.kind == "number" else None for r in self.results]
+
+    def _choose_strides(self, outputs: List[int]) -> None:
+        """Takes the strides that the library chose for these outputs."""
+        self.chosen: Dict[int, Tuple[int, ...]] = {}  # by result
+        for i in outputs:
+            info = tile_tensor_info()
+            binding.call("tile_program_output", self.pointer, i, C.byref(info))
+            strides = tuple(info.strides[:info.rank])
+            if strides == self.output_specs[i].strides({}):
+                continue
+            self.output_specs[i].strides = self._evaluator.function(strides)
+            for k, r in enumerate(self.results):
+                if r.index == i and r.kind in ("computed", "computed view"):
+                    self.chosen[k] = strides
+                    if self.views[k] is not None:
+                        self.views[k] = (self.views[k][0], self._evaluator.function(strides), self.views[k][2])
 
     def _arrays(self) -> None:
         self.in_slots = (tile_tensor * max(len(self.input_specs), 1))()

@@ -6,6 +6,7 @@ its operands, so the number of segments is that of the changes on the longest pa
 below any node before it, and no node after it is below it: PyTorch's order of reads and writes is kept."""
 from __future__ import annotations
 
+import logging
 import operator
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
@@ -14,8 +15,11 @@ import torch
 from torch import fx
 
 from .. import errors
+from . import layouts
 from .capability import device_of, is_arithmetic, is_mutation, operator_name, refusal
 from .program import Program, Unsupported
+
+log = logging.getLogger("tile.torch")
 
 _ROUNDS = 24  # attempts to compile a graph, each without the nodes that the one before was refused for
 
@@ -55,7 +59,11 @@ class Compiled:
             reason = None if n.op in ("placeholder", "output", "get_attr") else refusal(n, self.device)
             if reason:
                 self._refuse(n, reason)
+        self.free = layouts.saved_only(self.outputs) if kind == "forward" else set()
         self.segments = self._compile()
+        if self.free:
+            chosen = {s.results[i]: strides for s in self.segments if s.is_tile for i, strides in s.run.chosen.items()}
+            layouts.report([chosen.get(o) if isinstance(o, fx.Node) else None for o in self.outputs])
         if self.refused and not options.fallback:
             raise errors.CompileError("the backend `tile` does not take this graph, and the option `fallback` is off:\n" +
                                       "\n".join(f"  {n}: {r}" for n, r in self.refused.items()))
@@ -139,11 +147,14 @@ class Compiled:
             return False
         try:
             inputs = [self._copies[n] for n in s.inputs]
-            s.run = Program(module, inputs, [self._copies[r] for r in s.results], self.device, f"{self.kind}.py")
+            free = {self._copies[r] for r in s.results if r in self.free and all(u in s.nodes or u.op == "output" for u in r.users)}
+            s.run = Program(module, inputs, [self._copies[r] for r in s.results], self.device, f"{self.kind}.py", free)
             return True
         except Unsupported as e:
             names = {n.name for n in s.nodes} - set(self.refused)
             blamed = [n for n in e.nodes if n in names] or sorted(names)
+            if len(blamed) > 1 and not any(n in names for n in e.nodes):
+                log.warning("%d operators of the %s graph run in PyTorch: %s", len(blamed), self.kind, e.reason)
             for name in blamed:
                 self.refused.setdefault(name, _summary(e.reason, name))
             return False
