@@ -56,15 +56,9 @@ static unsigned first_with(const struct product_tile *tiles, unsigned i) {
   return first;
 }
 
-enum { MOST_RESIDUAL_BYTES = 32 << 10 }; // a slot in shared memory that leaves operands theirs
-
 // The tile that is loaded through a descriptor, while the product is computed; NULL: none.
 static const struct scalar *residual_of(struct product_writer *w) {
-  const struct product *g = w->g;
-  if (!g->residual ||
-      g->plan.block_m * g->plan.block_n * dtype_bytes(g->residual->dtype) > MOST_RESIDUAL_BYTES)
-    return NULL;
-  return g->residual;
+  return product_loads_residual(w->g) ? w->g->residual : NULL;
 }
 
 static void emit_descriptors(struct product_writer *w) {

@@ -58,7 +58,7 @@ const char **row_writer_result(const struct row_writer *w, const struct row_redu
   return &w->names[d - w->s->reductions];
 }
 
-static void know_result(struct row_writer *w, const struct row_reduction *d, const char *name) {
+void row_writer_know(struct row_writer *w, const struct row_reduction *d, const char *name) {
   *row_writer_result(w, d) = name;
   emit_given(w->e, d->result, name, w->x_bit, w->level);
 }
@@ -96,7 +96,7 @@ static void finish_reduction(struct row_writer *w, const struct row_reduction *d
     emit_line(e, w->level, "%s = %s != 0", name, text);
   else
     emit_line(e, w->level, "%s = %s", name, text);
-  know_result(w, d, name);
+  row_writer_know(w, d, name);
 }
 
 void row_writer_reduce(struct row_writer *w, const struct row_reduction *d) {

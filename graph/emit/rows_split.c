@@ -121,15 +121,16 @@ static bool has_pairs(const struct rows *s) {
 static void add_up_parts(struct row_writer *w, const char *n) {
   const struct rows *s = w->s;
   struct emitter *e = w->e;
+  unsigned at_once = w->k->parts_at_once;
   // A constant bound would make ptxas unroll the loop, which takes registers too.
   const char *splits =
       w->k->is_last_block ? "tl.num_programs(1)" : arena_printf(e->arena, "%u", s->splits);
   for (size_t i = 0; i < s->reduction_count; i++)
     emit_line(e, 0, "%s = tl.full([%u, XBLOCK], %s, %s)",
-              row_writer_name(w, "acc", &s->reductions[i]), s->r_block,
+              row_writer_name(w, "acc", &s->reductions[i]), at_once,
               reduce_neutral(e, &s->reductions[i]), emit_type(reduce_dtype(&s->reductions[i])));
-  emit_open(e, arena_printf(e->arena, "for s0 in range(0, %s, %u):", splits, s->r_block));
-  emit_line(e, 1, "s = (s0 + tl.arange(0, %u))[:, None]", s->r_block);
+  emit_open(e, arena_printf(e->arena, "for s0 in range(0, %s, %u):", splits, at_once));
+  emit_line(e, 1, "s = (s0 + tl.arange(0, %u))[:, None]", at_once);
   emit_line(e, 1, "s_mask = s < %u", s->splits);
   for (size_t i = 0; i < s->reduction_count; i++) {
     const struct row_reduction *d = &s->reductions[i];
@@ -151,16 +152,44 @@ void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n) 
   row_writer_combine_parts(w, level, n);
 }
 
+static bool has_totals(const struct rows *s) {
+  return s->reduction_count && s->reductions[0].total;
+}
+
+static void load_totals(struct row_writer *w) {
+  struct emitter *e = w->e;
+  for (size_t i = 0; i < w->s->reduction_count; i++) {
+    const struct row_reduction *d = &w->s->reductions[i];
+    const char *name = row_writer_name(w, "total", d);
+    emit_line(e, 0, "%s = tl.load(%s + x%s)", name, emit_buffer(e, d->total),
+              e->axes[0].mask ? ", mask=x_mask" : "");
+    row_writer_know(w, d, name);
+  }
+}
+
+static void store_totals(struct row_writer *w) {
+  struct emitter *e = w->e;
+  for (size_t i = 0; i < w->s->reduction_count; i++) {
+    const struct row_reduction *d = &w->s->reductions[i];
+    emit_writes(e, d->total);
+    emit_line(e, 0, "tl.store(%s + x, %s%s)", emit_buffer(e, d->total), *row_writer_result(w, d),
+              e->axes[0].mask ? ", mask=x_mask" : "");
+  }
+}
+
 static void write_level(struct row_writer *w) {
   const struct rows *s = w->s;
   unsigned level = w->k->level;
   struct emitter *e = w->e;
   const char *n = emit_extent(e, axis_extent(s->r));
   emit_line(e, 0, "split = tl.program_id(1)");
-  if (level > 0)
+  bool is_last = level == s->levels, after_totals = is_last && has_totals(s);
+  if (after_totals)
+    load_totals(w);
+  else if (level > 0)
     row_writer_load_parts(w, level, n);
-  if (level == s->levels) {
-    for (unsigned l = 0; l <= level; l++)
+  if (is_last) {
+    for (unsigned l = 0; l <= level && !after_totals; l++)
       row_writer_stores(w, l, false);
     row_writer_pass(w, false, row_writer_full_stores, level);
     return;
@@ -174,12 +203,13 @@ static void write_level(struct row_writer *w) {
       row_writer_put_part(w, &s->reductions[i]);
 }
 
-// A level of a split uses the results of earlier levels.
+// A level of a split uses the results of earlier levels. Its stores are of elements, after a pass
+// over r, and of results per row.
 static void begin_level(struct row_writer *w, unsigned level, bool has_r) {
   const struct rows *s = w->s;
-  bool is_last = level == s->levels;
+  bool of_rows = level == s->levels && (!has_r || !has_totals(s));
   for (size_t i = 0; i < s->write_count; i++)
-    if (s->writes[i].is_full ? s->writes[i].level == level : is_last)
+    if (s->writes[i].is_full ? has_r && s->writes[i].level == level : of_rows)
       emit_writes(w->e, s->writes[i].buffer);
   row_writer_x(w);
   if (has_r)
@@ -199,6 +229,8 @@ void rows_put_combine(struct row_writer *w) {
   row_writer_load_parts(w, s->levels, emit_extent(w->e, axis_extent(s->r)));
   for (unsigned l = 0; l <= s->levels; l++)
     row_writer_stores(w, l, false);
+  if (has_totals(s))
+    store_totals(w);
   if (!w->k->is_last_block)
     emit_sizes(w->e, axis_extent(s->x));
 }

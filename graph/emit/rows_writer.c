@@ -51,7 +51,7 @@ void row_writer_x(struct row_writer *w) {
   } else {
     emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))%s", wide,
               w->brackets_x);
-    if (!is_even(extent, w->s->x_block)) {
+    if (!is_even(extent, w->k->x_block)) {
       mask = "x_mask";
       emit_line(e, 0, "x_mask = x < %s", emit_extent(e, extent));
     }
@@ -108,6 +108,10 @@ static void put_offsets(struct row_writer *w, const char *wide) {
 // Blocks that begin before `end`; of a split, those of this program.
 static const char *forwards(struct row_writer *w, const char *end) {
   unsigned splits = w->s->splits;
+  if (w->k->unrolled > 1)
+    return arena_printf(
+        w->e->arena, "for r0 in tl.range(split * %s, %s, %u * %s, loop_unroll_factor=%u):",
+        w->block, end, splits, w->block, w->k->unrolled);
   if (splits > 1)
     return arena_printf(w->e->arena, "for r0 in range(split * %s, %s, %u * %s):", w->block, end,
                         splits, w->block);

@@ -48,6 +48,8 @@ bool reduce_keeps_zero(const struct scalar *v, const struct expr *axis);
 
 // ---- reductions (graph/emit/rows_accumulate.c) ----
 const char **row_writer_result(const struct row_writer *w, const struct row_reduction *d);
+// Binds the result of a reduction to a name.
+void row_writer_know(struct row_writer *w, const struct row_reduction *d, const char *name);
 // The names of a result and of the accumulator of a reduction.
 const char *row_writer_name(struct row_writer *w, const char *base, const struct row_reduction *d);
 // Reduces a row that is one tile.

@@ -144,6 +144,48 @@ static void record_writes_once(struct columns *c) {
     set_last_block(c);
 }
 
+// ---- direction ----
+
+struct direction {
+  const struct rows *s;
+  int64_t along; // bytes of elements that lie next to each other along r, less those along x
+};
+
+static int64_t step_along(const struct rows *s, const struct scalar *load,
+                          const struct expr *axis) {
+  struct exprs *x = s->p->regions->loops->exprs;
+  const struct expr *axes[2] = {s->x, s->r}, *first[2], *second[2];
+  for (int i = 0; i < 2; i++) {
+    first[i] = expr_const(x, 0);
+    second[i] = expr_const(x, axes[i] == axis);
+  }
+  int64_t step = expr_hint(expr_substitute(x, load->index, 2, axes, second)) -
+                 expr_hint(expr_substitute(x, load->index, 2, axes, first));
+  return step < 0 ? -step : step;
+}
+
+static void add_load(void *user, const struct scalar *load) {
+  struct direction *d = user;
+  const struct rows *s = d->s;
+  if (!load->buffer || load->buffer->id == UINT32_MAX || !scalar_has_axis(load, s->r) ||
+      !scalar_has_axis(load, s->x))
+    return;
+  int64_t x = step_along(s, load, s->x), r = step_along(s, load, s->r);
+  if (x != r)
+    d->along += (r < x ? 1 : -1) * (int64_t)dtype_bytes(load->buffer->dtype);
+}
+
+// Rows and columns read other buffers than the region as a whole, by which it has its direction.
+static void find_direction(struct rows *s) {
+  struct direction d = {.s = s};
+  for (size_t i = 0; i < s->reduction_count; i++)
+    scalar_loads(s->reductions[i].body, add_load, &d);
+  for (size_t i = 0; i < s->write_count; i++)
+    scalar_loads(s->writes[i].body, add_load, &d);
+  if (d.along)
+    s->is_inner = d.along > 0;
+}
+
 static void plan_later(struct rows *s) {
   if (s->reduction_count + s->write_count == 0)
     return;
@@ -242,6 +284,7 @@ bool plan_row_column(struct program *p, const struct region *r, const struct pro
   bool once = c->once.reduction_count + c->once.write_count > 0;
   if (!can_walk(c, programs) || !walk(c, programs))
     plan_apart(c);
+  find_direction(&c->columns);
   plan_later(&c->columns);
   if (once && !c->rows.last_block)
     plan_later(&c->once);

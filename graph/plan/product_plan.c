@@ -385,18 +385,30 @@ static bool sum_in_last_block(struct planner *pl, const struct product *g, struc
                          "tl.num_programs(2)");
 }
 
+bool product_loads_residual(const struct product *g) {
+  enum { MOST_BYTES = 32 << 10 }; // a slot in shared memory that leaves operands theirs
+  return g->residual && g->plan.resident &&
+         g->plan.block_m * g->plan.block_n * dtype_bytes(g->residual->dtype) <= MOST_BYTES;
+}
+
 // A persistent kernel with several results holds their tiles in shared memory beside the operands
-// on their way. Blocks of the tables leave room for one.
+// on their way, and so does one whose results, stored without a descriptor, are laid out for that
+// beside a residual. Blocks of the tables leave room for one tile.
 static void fit_stages(struct product *g) {
   enum { SHARED_BYTES = 224 << 10 }; // of a program, less what else it holds
   struct product_plan *p = &g->plan;
-  uint64_t tile = (uint64_t)p->block_m * p->block_n, stores = 0;
+  uint64_t tile = (uint64_t)p->block_m * p->block_n, held = 0;
   uint64_t slot =
       (uint64_t)(p->block_m + g->count * p->block_n) * p->block_k * dtype_bits(g->dtype) / 8;
-  for (size_t i = 0; i < g->epilogue.writes.len; i++)
-    stores += tile * dtype_bytes(g->epilogue.writes.at[i].buffer->dtype);
-  while (p->resident && g->epilogue.writes.len > 1 && p->num_stages > 2 &&
-         p->num_stages * slot + stores > SHARED_BYTES)
+  bool is_one = g->epilogue.writes.len <= 1;
+  for (size_t i = 0; i < g->epilogue.writes.len; i++) {
+    held += tile * dtype_bytes(g->epilogue.writes.at[i].buffer->dtype);
+    if (product_loads_residual(g) && !g->stores[i].buffer) {
+      held += tile * dtype_bytes(g->residual->dtype);
+      is_one = false;
+    }
+  }
+  while (p->resident && !is_one && p->num_stages > 2 && p->num_stages * slot + held > SHARED_BYTES)
     p->num_stages--;
 }
 

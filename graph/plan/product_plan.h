@@ -81,6 +81,9 @@ struct product {
   struct product_tile residual_tile;
 };
 
+// Does the kernel load that tile through its descriptor, while it computes the product?
+bool product_loads_residual(const struct product *g);
+
 // A kernel of a product: the whole product, partial sums over parts of k, or their sum.
 enum product_step { PRODUCT_WHOLE, PRODUCT_PARTS, PRODUCT_SUM };
 struct product_kernel {

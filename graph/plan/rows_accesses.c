@@ -100,13 +100,25 @@ static void note_parts(struct rows_walk *w, unsigned from, unsigned to, bool is_
     }
 }
 
+static bool note_totals(struct rows_walk *w, bool is_store) {
+  bool any = false;
+  for (size_t i = 0; i < w->s->reduction_count; i++)
+    if (w->s->reductions[i].total) {
+      access_buffer(&w->a, w->s->reductions[i].total, is_store);
+      any = true;
+    }
+  return any;
+}
+
 // A level of a split: results of earlier levels are known.
 static void note_split(struct kernel_plan *k) {
   struct rows_walk w = walk_of(k, false);
   unsigned level = w.k->level;
-  note_parts(&w, 0, level, false);
+  bool is_last = level == w.s->levels, has_totals = is_last && note_totals(&w, false);
+  if (!has_totals)
+    note_parts(&w, 0, level, false);
   note_results_given(&w, level);
-  for (unsigned l = 0; l <= level && level == w.s->levels; l++)
+  for (unsigned l = 0; l <= level && is_last && !has_totals; l++)
     note_writes(&w, l, false);
   note_pass(&w, level, level < w.s->levels);
   if (level < w.s->levels)
@@ -119,6 +131,7 @@ static void note_combine(struct kernel_plan *k) {
   note_results_given(&w, w.s->levels);
   for (unsigned l = 0; l <= w.s->levels; l++)
     note_writes(&w, l, false);
+  note_totals(&w, true);
 }
 
 static void note_chunks(struct kernel_plan *k) {

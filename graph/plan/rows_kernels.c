@@ -43,24 +43,34 @@ static bool overwrites_inputs(const struct rows *s) {
 
 // Whole blocks of a long row are loaded and stored without masks: a variance of 32768 rows took
 // 0.114 ms with masks on an H200, 0.074 without.
-static bool has_whole_blocks(const struct rows *s) {
+static bool has_whole_blocks(const struct rows *s, unsigned r_block) {
   enum { FEW_BLOCKS = 4 };
-  int64_t block = (int64_t)s->r_block * s->splits;
+  int64_t block = (int64_t)r_block * s->splits;
   return s->is_looped && expr_hint(axis_extent(s->r)) >= FEW_BLOCKS * block;
+}
+
+// The number of elements along r that a program takes at a time.
+static void set_r_block(struct rows_kernel *kernel, unsigned r_block) {
+  const struct rows *s = kernel->rows;
+  const struct expr *r = axis_extent(s->r);
+  int64_t n = 0;
+  bool one_block = !s->is_looped && expr_is_const(r, &n) && n == r_block;
+  kernel->r_block = r_block;
+  kernel->has_r_mask = !one_block && !expr_is_multiple(r, r_block);
+  kernel->has_whole = kernel->has_r_mask && has_whole_blocks(s, r_block);
 }
 
 static struct kernel_plan *begin(struct rows *s, enum rows_step step, const char *suffix) {
   struct rows_kernel *kernel = arena_new(s->p->arena, struct rows_kernel);
-  const struct expr *r = axis_extent(s->r);
-  int64_t n = 0;
-  bool one_block = !s->is_looped && expr_is_const(r, &n) && n == s->r_block;
   if (suffix && s->suffix)
     suffix = arena_printf(s->p->arena, "%s_%s", s->suffix, suffix);
   struct kernel_plan *k = plan_kernel(s->p, KERNEL_ROWS, s->region, suffix ? suffix : s->suffix);
   *kernel = (struct rows_kernel){.rows = s, .step = step};
   kernel->is_row = s->is_inner && s->x_block == 1;
-  kernel->has_r_mask = !one_block && !expr_is_multiple(r, s->r_block);
-  kernel->has_whole = kernel->has_r_mask && has_whole_blocks(s);
+  kernel->x_block = s->x_block;
+  kernel->parts_at_once = s->r_block;
+  kernel->unrolled = 1;
+  set_r_block(kernel, s->r_block);
   kernel->overwrites_inputs = overwrites_inputs(s);
   kernel->hint = reads_and_writes(s) ? ROWS_EVICT_LAST
                  : reads_once(s)     ? ROWS_EVICT_FIRST
@@ -75,7 +85,7 @@ static struct rows_kernel *kernel_of(struct kernel_plan *k) {
 }
 
 static void put_block_of_row(const struct rows *s, struct kernel_plan *k) {
-  plan_constant(s->p, k, s->lanes ? "LANES" : "RBLOCK", s->lanes ? s->lanes : s->r_block);
+  plan_constant(s->p, k, s->lanes ? "LANES" : "RBLOCK", s->lanes ? s->lanes : k->rows->r_block);
 }
 
 // Programs along x, and along the parts of rows.
@@ -83,7 +93,7 @@ static void put_grid(const struct rows *s, struct kernel_plan *k, bool splits) {
   struct exprs *x = exprs_of(s);
   k->grid[0] = axis_extent(s->x);
   if (!k->rows->is_row)
-    k->grid[0] = expr_cdiv(x, k->grid[0], plan_constant(s->p, k, "XBLOCK", s->x_block));
+    k->grid[0] = expr_cdiv(x, k->grid[0], plan_constant(s->p, k, "XBLOCK", k->rows->x_block));
   k->grid[1] = splits ? expr_const(x, s->splits) : NULL;
 }
 
@@ -95,7 +105,8 @@ static const char *space_of(const struct rows_kernel *kernel, bool splits) {
   struct strbuf out = {.arena = s->p->arena};
   unsigned most = s->share_count ? 0 : s->is_inner ? 64 : 256;
   if (!kernel->is_row)
-    space_put_blocks(&out, "XBLOCK", axis_extent(s->x), s->x_block, splits ? s->x_block : 2, most);
+    space_put_blocks(&out, "XBLOCK", axis_extent(s->x), kernel->x_block,
+                     splits ? kernel->x_block : 2, most);
   if (s->is_looped && !s->lanes && s->splits == 1)
     space_put_blocks(&out, "RBLOCK", axis_extent(s->r), s->r_block, kernel->is_row ? 256 : 4,
                      kernel->is_row ? 8192 : 128);
@@ -220,9 +231,26 @@ static bool combines_in_last_block(const struct rows *s, int64_t *ret) {
          *ret <= MOST_GROUPS;
 }
 
+// The parts of columns have blocks of one load of each thread, so that accumulators fit; with one
+// load at a time in flight, programs that fill the registers keep less than half of the memory's
+// rate. Stores are not moved behind loads, so blocks that are written after totals are larger.
+static void keep_loads_in_flight(struct rows_kernel *kernel) {
+  enum { LOADS = 4, BLOCKS = 4 };
+  const struct rows *s = kernel->rows;
+  unsigned loads = rows_loads(s), together = loads <= 1 ? LOADS : loads < LOADS ? LOADS / 2 : 1;
+  int64_t blocks = expr_hint(axis_extent(s->r)) / ((int64_t)s->splits * s->r_block);
+  if (s->is_inner || blocks < BLOCKS * (int64_t)together)
+    return;
+  if (kernel->level < s->levels)
+    kernel->unrolled = together;
+  else if (s->reductions[0].total)
+    set_r_block(kernel, s->r_block * together);
+}
+
 static struct kernel_plan *split_rows_of(struct rows *s, unsigned level, const char *suffix) {
   struct kernel_plan *k = begin(s, ROWS_SPLIT, suffix);
   kernel_of(k)->level = level;
+  keep_loads_in_flight(kernel_of(k));
   if (level < s->levels)
     create_parts(s, level);
   put_grid(s, k, true);
@@ -232,8 +260,8 @@ static struct kernel_plan *split_rows_of(struct rows *s, unsigned level, const c
   return k;
 }
 
-static struct kernel_plan *combine_rows(struct rows *s) {
-  struct kernel_plan *k = begin(s, ROWS_COMBINE, "finish");
+static struct kernel_plan *combine_rows(struct rows *s, const char *suffix) {
+  struct kernel_plan *k = begin(s, ROWS_COMBINE, suffix);
   put_grid(s, k, false);
   rows_note_accesses(k);
   k->space = space_of(k->rows, false);
@@ -241,9 +269,60 @@ static struct kernel_plan *combine_rows(struct rows *s) {
   return k;
 }
 
+// Columns have as many parts as there are programs, which many programs have to read side by side:
+// eight columns are a sector of memory.
+static struct kernel_plan *combine_columns(struct rows *s, const char *suffix) {
+  enum { COLUMNS = 8, MOST_AT_ONCE = 256, WARPS = 4 };
+  struct kernel_plan *k = begin(s, ROWS_COMBINE, suffix);
+  struct rows_kernel *kernel = kernel_of(k);
+  kernel->x_block = s->x_block < COLUMNS ? s->x_block : COLUMNS;
+  kernel->parts_at_once = 1;
+  while (kernel->parts_at_once < s->splits && kernel->parts_at_once < MOST_AT_ONCE)
+    kernel->parts_at_once *= 2;
+  k->num_warps = WARPS;
+  put_grid(s, k, false);
+  rows_note_accesses(k);
+  struct strbuf space = {.arena = s->p->arena};
+  space_put_blocks(&space, "XBLOCK", axis_extent(s->x), kernel->x_block, 2, 4 * COLUMNS);
+  space_put_powers(&space, "num_warps", WARPS, 1, 16);
+  k->space = space_end(s->p->arena, &space);
+  count_parts(s, k);
+  return k;
+}
+
+// Are the parts of columns combined once, before all elements of the columns are written? Each
+// program that writes would read as many parts as there are programs: of 660 parts of 64 columns,
+// three sums each, 330 MB in all.
+static bool have_totals(const struct rows *s) {
+  enum { FEW_PARTS = 8 };
+  if (s->is_inner || s->levels != 1 || s->splits <= FEW_PARTS)
+    return false;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    if (reduce_is_index(&s->reductions[i]) || s->reductions[i].result->dtype == DTYPE_I1)
+      return false;
+  return true;
+}
+
+static void create_totals(struct rows *s) {
+  for (size_t i = 0; i < s->reduction_count; i++)
+    s->reductions[i].total = plan_temporary(s->p, "total", reduce_dtype(&s->reductions[i]),
+                                            axis_extent(s->x));
+}
+
+static void plan_totals(struct rows *s) {
+  create_totals(s);
+  plan_launch(s->p, split_rows_of(s, 0, "part0"));
+  plan_launch(s->p, combine_columns(s, "total"));
+  plan_launch(s->p, split_rows_of(s, 1, "finish"));
+}
+
 static void plan_splits(struct rows *s) {
   int64_t groups = 0;
   bool full = rows_have_writes(s, s->levels, true), in_last = combines_in_last_block(s, &groups);
+  if (full && have_totals(s)) {
+    plan_totals(s);
+    return;
+  }
   bool is_alone = in_last && s->levels == 1; // the only launch
   for (unsigned level = 0; level < s->levels + full; level++) {
     const char *part = arena_printf(s->p->arena, "part%u", level);
@@ -254,14 +333,14 @@ static void plan_splits(struct rows *s) {
     plan_launch(s->p, k);
     if (!in_last || level + 1 != s->levels)
       continue;
-    struct kernel_plan *combine = combine_rows(s);
+    struct kernel_plan *combine = combine_rows(s, "finish");
     kernel_of(combine)->is_last_block =
         plan_last_block(s->p, k, combine, groups, "tl.program_id(0)", "tl.num_programs(1)");
     if (!k->last_block)
       plan_launch(s->p, combine);
   }
   if (!full && !in_last && s->write_count > 0)
-    plan_launch(s->p, combine_rows(s));
+    plan_launch(s->p, s->is_inner ? combine_rows(s, "finish") : combine_columns(s, "finish"));
 }
 
 void rows_plan_kernels(struct rows *s) {

@@ -21,6 +21,7 @@ struct row_reduction {
   bool has_second;             // it is the `first` of a pair
   struct buffer *part;         // partial results: one per split; of column sums, one per program
   struct buffer *part_index;   // of argmax and argmin: the indices for `part`
+  struct buffer *total;        // per x; NULL: the kernel that uses the result combines the parts
 };
 
 struct row_write {
@@ -65,6 +66,7 @@ struct rows {
 void rows_find_levels(struct rows *s);
 void rows_find_pairs(struct rows *s);
 void rows_plan(struct rows *s);
+unsigned rows_loads(const struct rows *s); // the number of different loads of an element
 // The number of programs with partial results; NULL: parts of rows have their own launches.
 const struct expr *rows_programs(const struct rows *s);
 bool rows_have_writes(const struct rows *s, unsigned level, bool full); // after a level
@@ -95,6 +97,9 @@ struct rows_kernel {
   unsigned level;     // ROWS_SPLIT
   bool is_last_block; // ROWS_COMBINE in the last program of another kernel
   bool is_row;        // one x per program: tiles have one dimension
+  unsigned x_block, r_block;
+  unsigned unrolled;      // blocks of a split whose loads are in flight together
+  unsigned parts_at_once; // of columns, combined
   bool has_r_mask;
   bool has_whole; // blocks entirely within the row need no mask, and have a loop of their own
   bool overwrites_inputs;

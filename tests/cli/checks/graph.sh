@@ -503,3 +503,17 @@ class G(torch.nn.Module):
 GRAPH
 check "gradients of a convolution of no images" 0 'checked +against' --graph none.py --run --check --target cpu --arg 'g=f32[0x4x6x6]:zeros' \
   --arg 'x=f32[0x3x8x8]:zeros' --arg 'w=f32[4x3x3x3]:zeros'
+
+# Results that are stored without a descriptor are laid out in shared memory beside the residual.
+cat > residual.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "bf16[36864, 384]", w: "bf16[96, 384]", b: "bf16[96]", y: "bf16[36864, 96]"):
+        t = torch.ops.aten.t.default(w)
+        m = torch.ops.aten.addmm.default(b, x, t)
+        s = torch.ops.aten.add.Tensor(y, m)
+        v = torch.ops.aten.view.default(s, [16, 24, 2, 48, 96])
+        p = torch.ops.aten.permute.default(v, [0, 1, 3, 2, 4])
+        c = torch.ops.aten.clone.default(p, memory_format = torch.contiguous_format)
+        return (c,)
+GRAPH
+check "a residual beside results in shared memory" 0 'residual_tiles|ld.global|cp.async' --graph residual.py --target sm_90a --emit=ptx

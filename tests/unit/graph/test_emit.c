@@ -183,6 +183,16 @@ static const struct family families[] = {
      "a = " A "sum.dim_IntList(x, [0])\nb = " A "amin.default(x, [0])\nc = " A
      "mean.dim(y, [0])\nreturn (a, b, c)\n",
      1e-4},
+    {"columns in parts that are written, too", "x: \"f32[9001, 70]\", y: \"f16[20000, 6]\"",
+     "v = " A "var.correction(x, [0], correction = 0, keepdim = True)\nm = " A
+     "mean.dim(x, [0], True)\nd = " A "sub.Tensor(x, m)\nq = " A "mul.Tensor(d, v)\nt = " A
+     "amax.default(y, [0], True)\nu = " A "mul.Tensor(y, t)\nreturn (q, m, u, t)\n",
+     1e-2},
+    {"columns by rows that lie the other way", "x: \"f32[300, 24]\", g: \"f32[24, 300]\"",
+     "c = " A "permute.default(g, [1, 0])\nm = " A "mean.dim(c, [1], True)\nd = " A
+     "sub.Tensor(c, m)\np = " A "mul.Tensor(x, m)\nw = " A "sum.dim_IntList(p, [0])\ns = " A
+     "sum.dim_IntList(c, [1], True)\nq = " A "mul.Tensor(d, s)\nreturn (q, w)\n",
+     1e-4},
     {"rows and columns", "x: \"f32[90, 64]\", g: \"f32[90, 64]\"",
      "m = " A "mean.dim(x, [1], True)\nd = " A "sub.Tensor(x, m)\np = " A "mul.Tensor(d, g)\nw = " A
      "sum.dim_IntList(p, [0])\nb = " A "sum.dim_IntList(g, [0])\ns = " A
