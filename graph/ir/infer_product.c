@@ -190,6 +190,15 @@ bool infer_convolution(struct infer *in) {
   return infer_extent(in, 0, v->dtype, &e);
 }
 
+// With stride 1, positions of the input that no gradient reaches are 0, and others may be missing:
+// passes divide strided gradients into such ones.
+static bool is_phase(const struct infer *in, const struct convolution *c) {
+  for (size_t d = 0; d < c->strides; d++)
+    if (!expr_is(c->stride[d].number, 1))
+      return false;
+  return in->op->id == OP_CONVOLUTION_GRAD_INPUT;
+}
+
 // Has `grad` the shape of the convolution of `v` by `weight`?
 static bool check_gradient(struct infer *in, const struct convolution *c, const struct value *grad,
                            const struct extent *v, const struct extent *weight,
@@ -199,7 +208,7 @@ static bool check_gradient(struct infer *in, const struct convolution *c, const 
   bool same = has_groups(in, groups) && infer_same_size(in, grad->shape[0], v->shape[0]) &&
               infer_same_size(in, transposed ? inner : weight->shape[0], grad->shape[1]) &&
               infer_same_size(in, transposed ? weight->shape[0] : inner, v->shape[1]);
-  for (uint32_t d = 2; same && d < grad->rank; d++)
+  for (uint32_t d = 2; same && d < grad->rank && !is_phase(in, c); d++)
     same = infer_same_size(in, grad->shape[d],
                            convolved(x, c, d - 2, v->shape[d], weight->shape[d], transposed));
   return same || infer_error(in, E1004,

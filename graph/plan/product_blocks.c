@@ -190,7 +190,8 @@ static void consider_persistent(struct choice *x, const struct product_block *c,
   }
 }
 
-// Compares the candidate, with k split in up to 32 parts, with the best one so far.
+// Compares the candidate, with k split in powers of two, with the best one so far. Weight gradients
+// of a first layer have a few blocks and half a million elements of k to gather.
 static void consider(struct choice *x, const struct table *t, const struct product_block *c,
                      bool is_last, const struct product_shape *s, const struct program_options *o) {
   bool fits = !is_oversized(c, s) && !is_too_much(c, s);
@@ -200,7 +201,8 @@ static void consider(struct choice *x, const struct table *t, const struct produ
     consider_persistent(x, c, s, o);
     return;
   }
-  for (unsigned split = 1; split <= 32; split *= 2)
+  enum { MOST_SPLIT = 128 };
+  for (unsigned split = 1; split <= MOST_SPLIT; split *= 2)
     if (product_may_split(c, s, split, o))
       take_faster(x, c, split, false, product_time(c, s, split, plan_multiprocessors(o)));
 }

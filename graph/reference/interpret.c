@@ -134,6 +134,13 @@ static bool add_noise_of_sums(struct run *r, const struct reference_call *c, ref
   return ok || call_fail(c, "out of memory for its bounds");
 }
 
+// Transposed convolutions are stored by phases of their stride, and a bias is added to what the
+// phases make up.
+static const struct tensor *late_bias(const struct reference_call *c) {
+  const struct node *n = c->node;
+  return n->op == OP_CONVOLUTION && node_value(n, 2) && node_truth(n, 6) ? call_tensor(c, 2) : NULL;
+}
+
 static bool add_noise(struct run *r, const struct reference_call *c, reference_fn f) {
   const struct noise *noise = r->options->noise;
   const struct node *n = c->node;
@@ -147,6 +154,9 @@ static bool add_noise(struct run *r, const struct reference_call *c, reference_f
       continue;
     const uint32_t id = n->results[i]->id;
     double relative = noise_of(t->dtype, noise->is_coarse && noise->is_coarse[id]);
+    const struct tensor *bias = late_bias(c);
+    if (bias && bias->numel)
+      noise_add_before_bias(noise, t, ~id, relative, bias);
     if (operator_row(n->op)->class == CLASS_ATTENTION)
       noise_add_rows(noise, t, id, relative);
     else

@@ -78,6 +78,18 @@ void noise_add_rows(const struct noise *noise, struct tensor *t, uint32_t which,
   }
 }
 
+void noise_add_before_bias(const struct noise *noise, struct tensor *t, uint32_t which,
+                           double relative, const struct tensor *bias) {
+  int64_t inner = 1;
+  for (uint32_t d = 2; d < t->rank; d++)
+    inner *= t->shape[d];
+  for (int64_t i = 0; i < t->numel; i++) {
+    double before = t->at[i].real - bias->at[i / inner % bias->numel].real;
+    if (isfinite(before))
+      t->at[i].real += direction(noise, which, i) * relative * before;
+  }
+}
+
 void tensor_limit_range(struct tensor *t) {
   const double most = t->dtype == DTYPE_F16    ? 65520 // values from here on round to infinity
                       : t->dtype == DTYPE_BF16 ? 0x1.ffp127

@@ -32,6 +32,9 @@ void noise_add_equal(const struct noise *noise, struct tensor *t, double relativ
 // operands.
 void noise_add_sums(const struct noise *noise, struct tensor *t, uint32_t which,
                     const struct tensor *sizes);
+// Of [N, C, ..]: the error of a result that is rounded before a bias of [C] is added to it.
+void noise_add_before_bias(const struct noise *noise, struct tensor *t, uint32_t which,
+                           double relative, const struct tensor *bias);
 // A fraction of the largest element of each row, for attention, whose weights are in half
 // precision.
 void noise_add_rows(const struct noise *noise, struct tensor *t, uint32_t which, double relative);

@@ -198,7 +198,7 @@ static const struct family families[] = {
      "t = " A "convolution_backward.default(g, x, w, [8], [2, 2], [1, 1], [1, 1], False, [0, 0], "
      "1, [True, True, True])\n"
      "a = t[0]\nb = t[1]\nc = t[2]\nreturn (a, b, c)\n",
-     3},
+     6}, // four phases of the input's
     {"gradients by groups",
      "g: \"f32[2, 6, 7, 7][294, 49, 7, 1]\", x: \"f32[2, 6, 7, 7][294, 49, 7, 1]\", w: \"f32[6, 1, "
      "3, 3][9, 9, 3, 1]\"",
