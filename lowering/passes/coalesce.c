@@ -169,6 +169,17 @@ static void join_group(struct state *s, struct access *a) {
     g->most = min64(g->most, VECTOR_BITS / pointee_bits(s->p->c, a->type));
 }
 
+// From sm_90 on, sums of f32 and of half precision whose old values are not used are vectors (PTX
+// ISA, red): a request for each sector instead of one for each element.
+static bool adds_vectors(struct state *s, MlirOperation op) {
+  struct ir_context *c = s->p->c;
+  if (!op_is(c, op, OP_TILE_ATOMIC_RMW) || s->p->target->sm < 90 ||
+      !str_is(op_attr_str(op, "kind"), "fadd") || value_has_uses(mlirOperationGetResult(op, 0)))
+    return false;
+  MlirType element = element_type(mlirValueGetType(mlirOperationGetResult(op, 0)));
+  return mlirTypeIsAF32(element) || mlirTypeIsAF16(element) || mlirTypeIsABF16(element);
+}
+
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
   struct ir_context *c = s->p->c;
@@ -185,7 +196,7 @@ static bool collect(MlirOperation op, void *user) {
   a.wanted = VECTOR_BITS / pointee_bits(c, a.type);
   a.wanted = min64(min64(a.wanted, tensor_dim(a.type, a.order[0])), share);
   a.width = min64(axis_pointer_alignment(s->axis, ptr, a.order[0]), a.wanted);
-  if (!op_is(c, op, OP_TILE_LOAD) && !op_is(c, op, OP_TILE_STORE))
+  if (!op_is(c, op, OP_TILE_LOAD) && !op_is(c, op, OP_TILE_STORE) && !adds_vectors(s, op))
     a.width = 1; // one element at a time; neighbouring lanes are best
   if (op_is(c, op, OP_TILE_LOAD)) {
     a.reduced = reduced_axes_of(s->reduced, op);
