@@ -28,6 +28,8 @@ bool attention_gradients_build(struct decompose *d, const struct attention_gradi
 // The same for a node tile.attention_gradients. Also f32, heads of up to 256 columns, and values
 // with another number of columns.
 bool attention_score_gradients_fit(const struct node *n);
+// Have all rows so few queries and keys that one block holds them?
+bool attention_rows_are_short(const struct value *q, const struct value *k);
 bool attention_score_gradients_build(struct decompose *d, const struct node *n, struct value **ret);
 
 // ---- shared by the operators of both ----

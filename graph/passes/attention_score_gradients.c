@@ -63,7 +63,12 @@ static bool like_value(const struct custom_operator *o, struct graph *g, const s
   return ok;
 }
 
-// The results of each in order: gradients of q; of k and v, or of k, then of v.
+static bool like_all(const struct custom_operator *o, struct graph *g, const struct node *n,
+                     struct custom_type *ret) {
+  return attention_like_queries(o, g, n, ret) && attention_like_keys(o, g, n, ret + 1);
+}
+
+// The results of each in order: gradients of q; of k and v, or of k, then of v; or all three.
 static struct custom_operator of_queries =
     OPERATOR("attention_score_gradient_queries", "Tensor", 1, "attention_score_queries", "out", "",
              ALONG_QUERIES, 8, attention_like_queries);
@@ -79,7 +84,18 @@ static struct custom_operator of_wide_keys =
 static struct custom_operator of_wide_values =
     OPERATOR("attention_score_gradient_wide_values", "Tensor", 1, "attention_score_part", "out",
              " OF_VALUES=True", ALONG_KEYS, 4, like_value);
-static struct custom_operator *const of_narrow_heads[] = {&of_queries, &of_keys},
+static struct custom_operator of_short_rows =
+    OPERATOR("attention_score_gradient_short_rows", "(Tensor, Tensor, Tensor)", 3,
+             "attention_score_whole", "out0 out1 out2", "", "q_size1", 4, like_all);
+static struct custom_operator of_short_queries =
+    OPERATOR("attention_score_gradient_short_queries", "Tensor", 1, "attention_score_queries",
+             "out", "", ALONG_QUERIES, 4, attention_like_queries);
+static struct custom_operator of_short_keys =
+    OPERATOR("attention_score_gradient_short_keys", "(Tensor, Tensor)", 2, "attention_score_keys",
+             "out0 out1", "", ALONG_KEYS, 4, attention_like_keys);
+static struct custom_operator *const of_rows_at_once[] = {&of_short_rows},
+                                     *const of_short_heads[] = {&of_short_queries, &of_short_keys},
+                                     *const of_narrow_heads[] = {&of_queries, &of_keys},
                                      *const of_wide_heads[] = {&of_wide_queries, &of_wide_keys,
                                                                &of_wide_values};
 
@@ -112,7 +128,15 @@ static int64_t width_of(int64_t columns) {
   return width;
 }
 
-enum { WIDE = 128 }; // more columns are wide
+enum {
+  WIDE = 128, // more columns are wide
+  SHORT = 64, // rows of at most so many queries or keys are one block
+  FEW_COLUMNS = 64
+};
+
+bool attention_rows_are_short(const struct value *q, const struct value *k) {
+  return q->shape[2]->hi <= SHORT && k->shape[2]->hi <= SHORT;
+}
 
 struct blocks {
   int64_t m, n;
@@ -149,8 +173,11 @@ static struct blocks blocks_of(const struct decompose *d, const struct node *n, 
     narrow = (struct blocks){64, 64}; // does not spill on sm_80
     wide = (struct blocks){32, 32};
   }
-  struct blocks blocks = width > WIDE ? wide : narrow;
+  bool is_short = attention_rows_are_short(node_value(n, 1), node_value(n, 2));
+  struct blocks blocks = width > WIDE ? wide : is_short ? (struct blocks){SHORT, SHORT} : narrow;
   bool is_full = width > WIDE || width == WIDE;
+  if (is_short && width <= WIDE)
+    return blocks;
   if (loaded > 16 || (loaded && is_full && over_keys) || (loaded && width > WIDE))
     *(over_keys ? &blocks.n : &blocks.m) /= 2;
   return blocks;
@@ -158,23 +185,44 @@ static struct blocks blocks_of(const struct decompose *d, const struct node *n, 
 
 // ---- building ----
 
-static size_t put_sizes(struct decompose *d, const struct node *n, bool over_keys, bool *ret_wide,
-                        struct arg *to) {
+struct widths {
+  int64_t group, columns, of_values; // heads of queries for each of keys; of q and k, of v
+  int64_t widest;                    // power of two
+};
+
+static struct widths widths_of(const struct node *n) {
   const struct value *q = node_value(n, 1), *k = node_value(n, 2), *v = node_value(n, 3);
-  int64_t heads = 1, shared = 1, columns = 0, of_values = 0;
+  struct widths w = {1, 0, 0, 0};
+  int64_t heads = 1, shared = 1;
   expr_is_const(q->shape[1], &heads);
   expr_is_const(k->shape[1], &shared);
-  expr_is_const(q->shape[3], &columns);
-  expr_is_const(v->shape[3], &of_values);
-  int64_t width = width_of(columns), width_v = width_of(of_values);
-  int64_t widest = width > width_v ? width : width_v;
-  struct blocks blocks = blocks_of(d, n, widest, over_keys);
-  const int64_t numbers[] = {heads / shared, columns,  width,   of_values,
-                             width_v,        blocks.m, blocks.n};
+  expr_is_const(q->shape[3], &w.columns);
+  expr_is_const(v->shape[3], &w.of_values);
+  w.group = heads / shared;
+  w.widest = width_of(w.columns > w.of_values ? w.columns : w.of_values);
+  return w;
+}
+
+static size_t put_sizes(struct decompose *d, const struct node *n, bool over_keys, struct arg *to) {
+  struct widths w = widths_of(n);
+  struct blocks blocks = blocks_of(d, n, w.widest, over_keys);
+  const int64_t numbers[] = {w.group,     w.columns,             width_of(w.columns),
+                             w.of_values, width_of(w.of_values), blocks.m,
+                             blocks.n};
   for (size_t i = 0; i < COUNT_OF(numbers); i++)
     to[i] = arg_int(d->b.g, numbers[i]);
-  *ret_wide = widest > WIDE;
   return COUNT_OF(numbers);
+}
+
+// The operators that give the three gradients together.
+static struct custom_operator *const *operators_of(const struct node *n) {
+  struct widths w = widths_of(n);
+  const struct value *q = node_value(n, 1);
+  if (w.widest > WIDE)
+    return of_wide_heads;
+  if (!attention_rows_are_short(q, node_value(n, 2)) || q->dtype == DTYPE_F32)
+    return of_narrow_heads;
+  return w.group == 1 && w.widest <= FEW_COLUMNS ? of_rows_at_once : of_short_heads;
 }
 
 bool attention_score_gradients_build(struct decompose *d, const struct node *n,
@@ -183,15 +231,14 @@ bool attention_score_gradients_build(struct decompose *d, const struct node *n,
   // Of the node's operands.
   static const unsigned order[TENSORS] = {1, 2, 3, 0, 4, 5, 6, 7, 8, 10, 11, 12, 13};
   struct arg args[PARAMETER_COUNT];
-  bool is_wide;
+  struct custom_operator *const *operators = operators_of(n);
   for (size_t i = 0; i < TENSORS; i++)
     args[i] = ARG_V(node_value(n, order[i]));
   args[DERIVATIVE] = TENSOR(build_scale(&d->b, node_value(n, 8), node_real(n, 9)));
   for (size_t of = 0, given = 0; given < 3; of++) {
-    size_t count = TENSORS + put_sizes(d, n, of == 0, &is_wide, args + TENSORS);
-    struct custom_operator *o = (is_wide ? of_wide_heads : of_narrow_heads)[of];
+    size_t count = TENSORS + put_sizes(d, n, of == 0, args + TENSORS);
     const struct node *part =
-        graph_append_custom(d->b.g, attention_operator(o), args, count, d->b.at);
+        graph_append_custom(d->b.g, attention_operator(operators[of]), args, count, d->b.at);
     if (!part)
       return false;
     for (uint32_t i = 0; i < part->result_count; i++)

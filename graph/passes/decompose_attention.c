@@ -242,7 +242,7 @@ static bool has_plain_kernels(struct decompose *d, const struct node *n,
   if (!(d->flags & HAS_GRADIENT_KERNELS) || mask_of(n) || !a->lse || a->lse->dtype != DTYPE_F32)
     return false;
   a->is_causal = is_causal(n);
-  return attention_gradients_fit(a);
+  return !attention_rows_are_short(a->q, a->k) && attention_gradients_fit(a);
 }
 
 // Recomputes P = exp(scores - lse); dS = P (dO V^T - sum(dO O)) scale; dQ = dS K, dK = dS^T Q, dV =

@@ -26,7 +26,14 @@ def is_arithmetic(node: fx.Node) -> bool:
 
 
 def is_random(node: fx.Node) -> bool:
-    return isinstance(node.target, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in node.target.tags
+    """Whether the operator draws random numbers. Attention does so only with dropout."""
+    if not isinstance(node.target, torch._ops.OpOverload) or torch.Tag.nondeterministic_seeded not in node.target.tags:
+        return False
+    for i, a in enumerate(node.target._schema.arguments):
+        if a.name == "dropout_p":
+            given = node.args[i] if i < len(node.args) else node.kwargs.get("dropout_p", a.default_value)
+            return given != 0
+    return True
 
 
 def is_mutation(node: fx.Node) -> bool:

@@ -517,3 +517,20 @@ class G(torch.nn.Module):
         return (c,)
 GRAPH
 check "a residual beside results in shared memory" 0 'residual_tiles|ld.global|cp.async' --graph residual.py --target sm_90a --emit=ptx
+
+# Gradients of pooling, by the windows that hold a position; overlapping, dilated, with padding and with a partial window.
+cat > pools.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f16[3, 8, 21, 18]", g: "f16[3, 8, 11, 9]", y: "f32[2, 3, 13, 10]", z: "f32[4, 6, 8]", k: "f32[4, 3, 4]", u: "f32[1, 2, 9, 7]", h: "f32[1, 2, 4, 7]"):
+        a = torch.ops.aten.max_pool2d_with_indices.default(x, [3, 3], [2, 2], [1, 1])
+        b = torch.ops.aten.max_pool2d_with_indices_backward.default(g, x, [3, 3], [2, 2], [1, 1], [1, 1], False, a[1])
+        c = torch.ops.aten.max_pool2d_with_indices.default(y, [2, 3], [3, 1], [0, 1], [3, 2], True)
+        w = c[0]
+        t = torch.ops.aten.max_pool2d_with_indices_backward.default(w, y, [2, 3], [3, 1], [0, 1], [3, 2], True, c[1])
+        e = torch.ops.aten.max_pool2d_with_indices.default(z, [2, 2])
+        f = torch.ops.aten.max_pool2d_with_indices_backward.default(k, z, [2, 2], [2, 2], [0, 0], [1, 1], False, e[1])
+        l = torch.ops.aten.max_pool2d_with_indices.default(u, [3, 1], [2, 1], [0, 0])
+        d = torch.ops.aten.max_pool2d_with_indices_backward.default(h, u, [3, 1], [2, 1], [0, 0], [1, 1], False, l[1])
+        return (b, t, f, d)
+GRAPH
+check "gradients of pooling" 0 'checked +against' --graph pools.py --run --check --target cpu

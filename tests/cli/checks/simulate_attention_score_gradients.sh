@@ -27,13 +27,13 @@ agrees() { # NAME KERNELS
     check "gradients of attention with a bias: $1, $target" 0 'checked +against the reference interpreter' \
       --graph "$1.py" --run --check --simulate --target $target
   done
-  check "gradients of attention with a bias: $1, kernels" 0 "$2" --graph "$1.py" --emit=tile --target sm_90a
+  check "gradients of attention with a bias: $1, kernels" 0 "$2" --graph "$1.py" --emit=${3:-tile} --target sm_90a
 }
 
-kernels='def attention_score_queries
-def attention_score_keys'
-wide='def attention_score_queries
-def attention_score_part'
+kernels='attention_score_queries\[
+attention_score_keys\['
+wide='attention_score_queries\[
+attention_score_part\['
 gradients pairs f16 70 131 3 3 64 64 False f16 "2, 1, 70, 131"
 gradients keys bf16 96 72 4 2 48 48 True b8 "2, 1, 1, 72"
 gradients heads bf16 40 50 4 1 32 32 False f32 "4, 1, 50"
@@ -42,8 +42,16 @@ gradients single f32 33 50 2 1 20 20 True b8 "2, 2, 33, 50"
 gradients wider f16 48 80 1 1 256 256 False f32 "48, 80"
 gradients widths bf16 40 64 2 1 192 128 True
 gradients odd f32 1 7 2 2 96 64 True
-for name in pairs keys heads vector single odd; do agrees $name "$kernels"; done
-for name in wider widths; do agrees $name "$wide"; done
+gradients windows f16 49 49 3 3 32 32 False f16 "1, 3, 49, 49"
+gradients few bf16 21 64 2 2 24 48 True b8 "2, 1, 21, 64"
+gradients plain f16 64 33 2 2 64 16 False
+gradients shared bf16 50 17 4 2 64 64 True
+gradients both f16 30 61 2 2 128 96 False f32 "30, 61"
+for name in pairs keys heads vector single odd shared both; do agrees $name "$kernels" plan; done
+for name in windows few plain; do agrees $name 'attention_score_whole\[
+!attention_score_queries\[
+!attention_score_keys\[' plan; done
+for name in wider widths; do agrees $name "$wide" plan; done
 
 # A window and slopes of heads, computed from indices: nothing is stored for each pair, and both directions have bounds.
 cat > window.py <<'GRAPH'
@@ -97,7 +105,7 @@ def forward(self, g: "f16[1, 1, 40, 32]", q: "f16[1, 1, 40, 32]", k: "f16[1, 1, 
     dv = backward[2]
     return (dq, dk, dv)
 GRAPH
-agrees empty "$kernels"
+agrees empty 'attention_score_whole\[' plan
 
 # Flex attention and its gradients: score functions with a derivative of their own, also of the log-sum-exp.
 for name in flex_soft_cap flex_slopes; do
