@@ -6,7 +6,6 @@
 #include "graph/graph_compile.h"
 
 #include "base/debug.h"
-
 #include "graph/autodiff/recompute.h"
 #include "graph/emit/graph_emit.h"
 #include "graph/fuse/approximate.h"

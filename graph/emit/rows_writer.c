@@ -109,9 +109,9 @@ static void put_offsets(struct row_writer *w, const char *wide) {
 static const char *forwards(struct row_writer *w, const char *end) {
   unsigned splits = w->s->splits;
   if (w->k->unrolled > 1)
-    return arena_printf(
-        w->e->arena, "for r0 in tl.range(split * %s, %s, %u * %s, loop_unroll_factor=%u):",
-        w->block, end, splits, w->block, w->k->unrolled);
+    return arena_printf(w->e->arena,
+                        "for r0 in tl.range(split * %s, %s, %u * %s, loop_unroll_factor=%u):",
+                        w->block, end, splits, w->block, w->k->unrolled);
   if (splits > 1)
     return arena_printf(w->e->arena, "for r0 in range(split * %s, %s, %u * %s):", w->block, end,
                         splits, w->block);

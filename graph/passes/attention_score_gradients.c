@@ -206,9 +206,9 @@ static struct widths widths_of(const struct node *n) {
 static size_t put_sizes(struct decompose *d, const struct node *n, bool over_keys, struct arg *to) {
   struct widths w = widths_of(n);
   struct blocks blocks = blocks_of(d, n, w.widest, over_keys);
-  const int64_t numbers[] = {w.group,     w.columns,             width_of(w.columns),
-                             w.of_values, width_of(w.of_values), blocks.m,
-                             blocks.n};
+  const int64_t numbers[] = {
+      w.group,  w.columns, width_of(w.columns), w.of_values, width_of(w.of_values),
+      blocks.m, blocks.n};
   for (size_t i = 0; i < COUNT_OF(numbers); i++)
     to[i] = arg_int(d->b.g, numbers[i]);
   return COUNT_OF(numbers);

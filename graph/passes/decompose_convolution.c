@@ -41,8 +41,8 @@ static struct arg shape_arg(struct build *b, const struct value *v) {
 // ---- gradients of inputs by phases ----
 // Of stride s, position s q + r of the input is read by the taps k0 + s j alone, k0 = (r + padding)
 // mod s. So the positions of each phase r are the gradient by every s-th tap with stride 1, and
-// products with all taps would multiply s times as much, mostly by 0 (Dumoulin and Visin, A guide to
-// convolution arithmetic for deep learning, 2016, section 4.6).
+// products with all taps would multiply s times as much, mostly by 0 (Dumoulin and Visin, A guide
+// to convolution arithmetic for deep learning, 2016, section 4.6).
 
 enum { MOST_PHASES = 8 };
 

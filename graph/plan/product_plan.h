@@ -8,19 +8,19 @@
 // The input of the choice of blocks, for likely sizes.
 struct product_shape {
   int64_t batch, m, n, k;
-  enum dtype dtype;      // of the operands in tl.dot
-  unsigned products;     // products with a common loop over k
-  unsigned tiles;        // block-sized tiles that the epilogue loads
-  bool is_gathered;      // an operand or its offsets are computed: registers per element
-  bool is_quantised;     // b is computed from bytes of its own
-  unsigned most_k;       // of a block: so many bytes share a scale; 0: any number
+  enum dtype dtype;         // of the operands in tl.dot
+  unsigned products;        // products with a common loop over k
+  unsigned tiles;           // block-sized tiles that the epilogue loads
+  bool is_gathered;         // an operand or its offsets are computed: registers per element
+  bool is_quantised;        // b is computed from bytes of its own
+  unsigned most_k;          // of a block: so many bytes share a scale; 0: any number
   bool is_promoted;         // sums of 8-bit floats are promoted
   bool is_scaled_in_blocks; // a sum of its own for each block of k
-  bool may_split;        // k, over programs
-  bool has_groups;       // sizes are those of a group
-  bool may_split_blocks; // k of some blocks of a persistent kernel
-  bool has_rows_of_k;    // k is the contiguous dimension of all operands with descriptors
-  bool has_tiles;        // all operands are matrices that tensor descriptors describe
+  bool may_split;           // k, over programs
+  bool has_groups;          // sizes are those of a group
+  bool may_split_blocks;    // k of some blocks of a persistent kernel
+  bool has_rows_of_k;       // k is the contiguous dimension of all operands with descriptors
+  bool has_tiles;           // all operands are matrices that tensor descriptors describe
   // Rows of an operand in memory begin within lines of 128 bytes: TMA reads two for each row of a
   // box.
   bool a_straddles, b_straddles;

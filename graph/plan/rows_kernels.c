@@ -305,8 +305,8 @@ static bool have_totals(const struct rows *s) {
 
 static void create_totals(struct rows *s) {
   for (size_t i = 0; i < s->reduction_count; i++)
-    s->reductions[i].total = plan_temporary(s->p, "total", reduce_dtype(&s->reductions[i]),
-                                            axis_extent(s->x));
+    s->reductions[i].total =
+        plan_temporary(s->p, "total", reduce_dtype(&s->reductions[i]), axis_extent(s->x));
 }
 
 static void plan_totals(struct rows *s) {

@@ -118,8 +118,8 @@ static void prepare(void *user, uint64_t i, unsigned worker) {
   const struct launch *launch = first_launch(loading->l->p, (uint32_t)i);
   tile_arg args[LAUNCH_MOST_ARGS];
   size_t count = launch_likely_args(launch, args);
-  tile_status s = prepare_one(&loading->l->kernels[i], loading->l->p->kernels.at[i]->num_stages,
-                              args, count);
+  tile_status s =
+      prepare_one(&loading->l->kernels[i], loading->l->p->kernels.at[i]->num_stages, args, count);
   loading->status[i] = s;
   if (s != TILE_OK)
     loading->messages[i] = memory_strdup(tile_error_message());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs with free strides: which of them get their channels last, and that programs write them so.
+// Outputs with free strides: which of them get their channels last, and that programs write them
+// so.
 #include "emit_check.h"
 
 #include <check.h>
@@ -18,12 +19,11 @@ static const char *block_of(struct arena *a, const char *free) {
       a,
       HEAD "x: \"f16[3, 16, 20, 23]\", w: \"f16[24, 16, 3, 3]\", g: \"f16[24]\", b: \"f16[24]\", "
            "m: \"f16[24]\", v: \"f16[24]\"):\n" CONVOLUTION("c", "x", "w") LINE
-           "n = torch.ops.aten._native_batch_norm_legit_functional.default(c, g, b, m, v, True, "
-           "0.1, 1e-05)\n" LINE "y = n[0]\n" LINE "mean = n[1]\n" LINE
-           "r = torch.ops.aten.relu.default(y)\n" LINE
-           "p = torch.ops.aten.avg_pool2d.default(r, [2, 2], [2, 2])\n" LINE
-           "s = torch.ops.aten.sum.dim_IntList(r, [2, 3])\n" LINE
-           "return (s, c, r, p, mean)\n\n%s",
+      "n = torch.ops.aten._native_batch_norm_legit_functional.default(c, g, b, m, v, True, "
+      "0.1, 1e-05)\n" LINE "y = n[0]\n" LINE "mean = n[1]\n" LINE
+      "r = torch.ops.aten.relu.default(y)\n" LINE
+      "p = torch.ops.aten.avg_pool2d.default(r, [2, 2], [2, 2])\n" LINE
+      "s = torch.ops.aten.sum.dim_IntList(r, [2, 3])\n" LINE "return (s, c, r, p, mean)\n\n%s",
       free);
 }
 
@@ -56,9 +56,9 @@ END_TEST
 START_TEST(images_that_do_not_gain) {
   static const char *const texts[] = {
       HEAD "x: \"f16[2, 3, 9, 9]\", w: \"f16[8, 3, 3, 3]\"):\n" CONVOLUTION("c", "x", "w") LINE
-           "return (c,)\n\nFree strides: {c}\n",
+      "return (c,)\n\nFree strides: {c}\n",
       HEAD "x: \"f32[2, 32, 9, 9]\", w: \"f32[8, 32, 3, 3]\"):\n" CONVOLUTION("c", "x", "w") LINE
-           "return (c,)\n\nFree strides: {c}\n",
+      "return (c,)\n\nFree strides: {c}\n",
       HEAD "x: \"f16[2, 32, 9, 9]\"):\n" LINE "c = torch.ops.aten.relu.default(x)\n" LINE
            "return (c,)\n\nFree strides: {c}\n"};
   static const struct program_options hopper = {.target = "sm_90a"};
@@ -73,7 +73,8 @@ START_TEST(programs_write_them_so) {
   static const struct program_options on_cpu = {.target = "cpu"};
   setenv("TILE_DEBUG", "channels-last", 1);
   struct arena *a = arena_create();
-  struct program *p = check_program(a, block_of(a, "Free strides: {r, c}\n"), &on_cpu, "on the CPU");
+  struct program *p =
+      check_program(a, block_of(a, "Free strides: {r, c}\n"), &on_cpu, "on the CPU");
   ck_assert(is_channels_last(output(p, 1)) && is_channels_last(output(p, 2)));
   check_agrees(p, NULL, 1e-2, "channels last");
   arena_destroy(a);

@@ -23,8 +23,9 @@ static const struct {
     {E1001, GRAPH(X, "n = torch.ops.aten.neg.default(x)\n        return n") "Free strides: {}\n"},
     {E1001, GRAPH(X, "n = torch.ops.aten.neg.default(x)\n        return n") "Free strides {n}\n"},
     {E1001, GRAPH(X, "n = torch.ops.aten.neg.default(x)\n        return n") "Free: {n}\n"},
-    {E1001, GRAPH(X, "n = torch.ops.aten.neg.default(x)\n        m = torch.ops.aten.neg.default(n)\n"
-                     "        return m") "Free strides: {n}\n"},
+    {E1001,
+     GRAPH(X, "n = torch.ops.aten.neg.default(x)\n        m = torch.ops.aten.neg.default(n)\n"
+              "        return m") "Free strides: {n}\n"},
     {E1001, GRAPH("x: \"f33[2]\"", "return x")},
     {E1001, GRAPH("x: \"f32[2\"", "return x")},
     {E1001, GRAPH("x: \"f32[2, 3][1]\"", "return x")},
