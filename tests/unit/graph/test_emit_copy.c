@@ -121,6 +121,27 @@ START_TEST(the_same_memory) {
 }
 END_TEST
 
+// A plan that misjudges shared memory costs stages, not the program.
+START_TEST(too_many_stages) {
+  static const struct program_options hopper = {.target = "sm_90a"};
+  struct arena *a = arena_create();
+  struct program *p =
+      check_program(a,
+                    HEAD "x: \"f16[512, 4096]\", w: \"f16[4096, 512]\"):\n" LINE
+                         "y = torch.ops.aten.mm.default(x, w)\n" LINE "return (y,)\n",
+                    &hopper, "too many stages");
+  tile_device *device = NULL;
+  struct loaded_program *loaded = NULL;
+  ck_assert_int_eq(tile_device_open("simulate:sm_90a", &device), TILE_OK);
+  for (size_t i = 0; i < p->kernels.len; i++)
+    p->kernels.at[i]->num_stages = 16;
+  ck_assert_msg(program_load(p, device, &loaded) == TILE_OK, "%s", tile_error_message());
+  program_unload(loaded);
+  tile_device_close(device);
+  arena_destroy(a);
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("emit copies");
   TCase *t = tcase_create("emit copies");
@@ -131,6 +152,7 @@ int main(void) {
   tcase_add_test(t, inputs_that_are_written);
   tcase_add_test(t, zeros_are_cleared);
   tcase_add_test(t, the_same_memory);
+  tcase_add_test(t, too_many_stages);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
