@@ -2,10 +2,10 @@
 // `tilec FILE [--emit=KIND]`: compiles a kernel, or runs passes over an .mlir file, and writes the
 // requested stage.
 #include "runtime/runtime_internal.h"
-#include "tools/aot.h"
-#include "tools/explain_perf.h"
+#include "tools/aot/aot.h"
+#include "tools/perf/explain_perf.h"
 #include "tools/progress.h"
-#include "tools/tunings.h"
+#include "tools/tuning/tunings.h"
 
 #include <math.h>
 

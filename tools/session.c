@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "tools/file_help.h"
 #include "tools/foreign_file.h"
-#include "tools/option_values.h"
+#include "tools/options/option_values.h"
 #include "tools/progress.h"
 #include "tools/reproducer.h"
 

@@ -12,7 +12,7 @@
 // EXIT_DONE, EXIT_WRONG, ...
 enum exit_status {
 #define STATUS(id, number, meaning) EXIT_##id = number,
-#include "tools/exit_status.def"
+#include "tools/options/exit_status.def"
 #undef STATUS
 };
 
@@ -197,6 +197,10 @@ bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count)
 // lang_unit_resolve with the options' constants, for this target (NULL: none); false with
 // diagnostics if they cannot be parsed.
 bool tool_bind_constants(struct tool *t, struct lang_unit *u, const char *target);
+// Options that are 0 get the values of the kernel's decorators.
+struct lang_defaults;
+void tool_take_defaults(const struct lang_defaults *d, uint32_t *warps, uint32_t *stages,
+                        uint32_t *registers, uint32_t *ctas, enum warp_specialize *specialize);
 // The next entry of a list with commas, trimmed; false at its end.
 bool tool_next_entry(struct str *rest, struct str *ret);
 struct bindings {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The .npy reader for arguments.
 #include "drive.h"
-#include "tools/npy_file.h"
+#include "tools/launch/npy_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const enum dtype as[] = {DTYPE_NONE, DTYPE_BF16, DTYPE_F8E5};

@@ -3,7 +3,7 @@
 #include "drive.h"
 #include "jit/grid_expr.h"
 #include "layouts/draw.h"
-#include "tools/arg_spec.h"
+#include "tools/launch/arg_spec.h"
 
 static void grid(struct drive *d, struct span all) {
   static const char *names[] = {"n", "BLOCK", "m"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles every kernel of a file to `tilegpu` IR and keeps the layouts of its tiles.
 #include "lowering/llvm/emit.h"
-#include "tools/layout_values.h"
+#include "tools/layout/layout_values.h"
 #include "tools/lsp/analysis.h"
 #include "tools/lsp/assume.h"
 

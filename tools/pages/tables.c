@@ -5,32 +5,32 @@
 const struct page_option page_options[] = {
 #define OPTION(id, spelling, argument, group, setter, help, details)                               \
   {spelling, argument, group, help, details},
-#include "tools/options.def"
+#include "tools/options/options.def"
 #undef OPTION
     {0}};
 
 const struct page_verb page_verbs[] = {
 #define VERB(name, mode, argument, operands, groups, summary, examples)                            \
   {name, argument, operands, groups, summary, examples},
-#include "tools/verbs.def"
+#include "tools/options/verbs.def"
 #undef VERB
     {0}};
 
 const struct page_group page_groups[] = {
 #define GROUP(name, title) {name, title},
-#include "tools/groups.def"
+#include "tools/options/groups.def"
 #undef GROUP
     {0}};
 
 const struct page_row page_environment[] = {
 #define VARIABLE(name, meaning) {name, meaning},
-#include "tools/environment.def"
+#include "tools/options/environment.def"
 #undef VARIABLE
     {0}};
 
 const struct page_row page_statuses[] = {
 #define STATUS(id, number, meaning) {#number, meaning},
-#include "tools/exit_status.def"
+#include "tools/options/exit_status.def"
 #undef STATUS
     {0}};
 

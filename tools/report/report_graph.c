@@ -5,11 +5,11 @@
 #include "graph/graph_compile.h"
 #include "graph/ir/subgraph.h"
 #include "graph/passes/passes.h"
-#include "tools/explain_fusion.h"
-#include "tools/graph_gradient.h"
-#include "tools/graph_run.h"
-#include "tools/memory_svg.h"
-#include "tools/picture.h"
+#include "tools/graph/explain_fusion.h"
+#include "tools/graph/graph_gradient.h"
+#include "tools/graph/graph_run.h"
+#include "tools/graph/memory_svg.h"
+#include "tools/perf/picture.h"
 #include "tools/report/page.h"
 
 enum { FEW_KERNELS = 12 }; // whose picture is open at first

@@ -3,8 +3,8 @@
 #include "base/xml.h"
 #include "layouts/draw.h"
 #include "lowering/llvm/emit.h"
-#include "tools/explain_perf_report.h"
-#include "tools/layout_values.h"
+#include "tools/layout/layout_values.h"
+#include "tools/perf/explain_perf_report.h"
 #include "tools/report/page.h"
 
 enum { ROWS = 32, COLUMNS = 16, PICTURES = 8 }; // of layouts

@@ -31,7 +31,7 @@ def free_outputs(results: Sequence[Any], computed: Sequence[fx.Node], free: Coll
     for i, node in enumerate(computed):
         value = node.meta["val"]
         sharing = [r.node for r in results if r.kind in ("computed", "computed view") and r.index == i]
-        if node in free and 3 <= value.dim() <= 5 and not any(is_symbolic(n) for n in (*value.shape, *value.stride())) and \
+        if node in free and 3 <= value.dim() <= 5 and not value.is_complex() and not any(is_symbolic(n) for n in (*value.shape, *value.stride())) and \
                 all(n in free and _is_same(n.meta["val"], value) for n in sharing):
             found.append(node)
     return found

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of --arg.
 #include "suites.h"
-#include "tools/arg_spec.h"
+#include "tools/launch/arg_spec.h"
 
 static bool parse(const char *text, struct arg_value *ret) {
   return arg_spec_parse(session.a, session.diag, session_text(text), str_from(text), DTYPE_NONE,

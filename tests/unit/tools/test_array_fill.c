@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated values: fixed, independent of the number of threads, with the documented distribution.
 #include "suites.h"
-#include "tools/array_fill.h"
+#include "tools/launch/array_fill.h"
 
 #include <math.h>
 #include <stdlib.h>

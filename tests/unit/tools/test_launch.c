@@ -2,7 +2,7 @@
 // Failures of the runtime as diagnostics and exit statuses.
 #include "runtime/runtime_internal.h"
 #include "suites.h"
-#include "tools/launch.h"
+#include "tools/launch/launch.h"
 
 START_TEST(statuses) {
   static const struct {

@@ -2,7 +2,7 @@
 // .npy files: round trips, headers of other writers, malformed and malicious files.
 #include "base/file.h"
 #include "suites.h"
-#include "tools/npy_file.h"
+#include "tools/launch/npy_file.h"
 
 #include <errno.h>
 #include <stdio.h>

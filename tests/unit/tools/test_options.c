@@ -96,7 +96,7 @@ START_TEST(every_option_is_stored) {
     const char *spelling, *argument;
   } rows[] = {
 #define OPTION(id, spelling, argument, group, setter, help, details) {spelling, argument},
-#include "tools/options.def"
+#include "tools/options/options.def"
 #undef OPTION
   };
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -181,7 +181,7 @@ START_TEST(help_lists_every_option) {
   help_write(NULL, &out);
 #define OPTION(id, spelling, argument, group, setter, help, details)                               \
   ck_assert_msg(strstr(out.ptr, "\n  " spelling) != NULL, "%s", spelling);
-#include "tools/options.def"
+#include "tools/options/options.def"
 #undef OPTION
   strbuf_finish(&out);
 }

@@ -2,7 +2,7 @@
 // The tables of the command line: every value that completions offer is one that tilec takes,
 // groups have titles, help texts fit.
 #include "suites.h"
-#include "tools/option_values.h"
+#include "tools/options/option_values.h"
 #include "tools/pages/pages.h"
 
 #include <stdio.h>

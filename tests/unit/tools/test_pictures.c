@@ -4,8 +4,8 @@
 #include "../xml_check.h"
 #include "lowering/cost/cost_machine.h"
 #include "suites.h"
-#include "tools/explain_fusion.h"
-#include "tools/explain_perf_report.h"
+#include "tools/graph/explain_fusion.h"
+#include "tools/perf/explain_perf_report.h"
 
 #include <math.h>
 #include <stdio.h>

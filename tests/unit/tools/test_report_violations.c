@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Violations as diagnostics, including those that no kernel of this compiler shows.
 #include "suites.h"
-#include "tools/report_violations.h"
+#include "tools/launch/report_violations.h"
 
 #include <stdio.h>
 #include <string.h>
