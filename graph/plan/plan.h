@@ -19,10 +19,16 @@ struct write_part {
   const struct expr *offset;
   const struct scalar *body;
 };
+// An intermediate value, substituted where it is used.
+struct map_part {
+  const struct stage *stage;
+  const struct scalar *body;
+};
 // The region's expressions in order, with its own intermediate values substituted.
 struct region_parts {
   VEC(struct reduction_part) reductions;
   VEC(struct write_part) writes;
+  VEC(struct map_part) maps; // that are not written
 };
 struct region_parts region_parts_of(struct program *p, const struct region *r);
 

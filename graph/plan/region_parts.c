@@ -68,6 +68,8 @@ struct region_parts region_parts_of(struct program *p, const struct region *regi
     }
     if (goes_to_memory(region, s->out) || s->out->role != BUFFER_TEMP)
       vec_push(p->arena, &ret.writes, (struct write_part){s, s->out, offset_in(&r, s), body});
+    else if (s->kind == STAGE_MAP)
+      vec_push(p->arena, &ret.maps, (struct map_part){s, body});
     if (s->kind == STAGE_MAP || s->kind == STAGE_REDUCE || s->kind == STAGE_SCAN)
       if (s->out->role != BUFFER_INPUT)
         make_known(&r, s, body);

@@ -293,9 +293,10 @@ static struct kernel_plan *combine_columns(struct rows *s, const char *suffix) {
 // Are the parts of columns combined once, before all elements of the columns are written? Each
 // program that writes would read as many parts as there are programs: of 660 parts of 64 columns,
 // three sums each, 330 MB in all.
-static bool have_totals(const struct rows *s) {
+bool rows_have_totals(const struct rows *s) {
   enum { FEW_PARTS = 8 };
-  if (s->is_inner || s->levels != 1 || s->splits <= FEW_PARTS)
+  if (s->is_inner || s->levels != 1 || s->splits <= FEW_PARTS || s->lag ||
+      !rows_have_writes(s, s->levels, true))
     return false;
   for (size_t i = 0; i < s->reduction_count; i++)
     if (reduce_is_index(&s->reductions[i]) || s->reductions[i].result->dtype == DTYPE_I1)
@@ -319,7 +320,7 @@ static void plan_totals(struct rows *s) {
 static void plan_splits(struct rows *s) {
   int64_t groups = 0;
   bool full = rows_have_writes(s, s->levels, true), in_last = combines_in_last_block(s, &groups);
-  if (full && have_totals(s)) {
+  if (rows_have_totals(s)) {
     plan_totals(s);
     return;
   }
@@ -369,13 +370,15 @@ bool plan_rows(struct program *p, const struct region *r, const struct program_o
         (struct row_reduction){.stage = d->stage, .body = d->body, .result = d->result};
   }
   s->write_count = parts.writes.len;
-  s->writes = arena_array(p->arena, struct row_write, parts.writes.len + 1);
+  s->writes = arena_array(p->arena, struct row_write, parts.writes.len + 2);
   for (size_t i = 0; i < s->write_count; i++) {
     const struct write_part *w = &parts.writes.at[i];
     s->writes[i] = (struct row_write){.buffer = w->buffer, .offset = w->offset, .body = w->body};
   }
   rows_find_levels(s);
   rows_plan(s);
+  if (rows_have_totals(s))
+    rows_keep_costly(s, &parts);
   rows_plan_kernels(s);
   return true;
 }

@@ -109,6 +109,11 @@ struct rows_kernel {
   struct rows_queue queue; // ROWS_CHUNKS
 };
 
+// Are the parts of columns combined by a launch of their own, before elements are written?
+bool rows_have_totals(const struct rows *s);
+// graph/plan/rows_keep.c: stores a value that both passes over such columns would compute from many
+// loads. `writes` has room for one more.
+void rows_keep_costly(struct rows *s, const struct region_parts *parts);
 // Appends the kernels of the planned rows.
 void rows_plan_kernels(struct rows *s);
 // Rows in registers, by programs that walk over them and sum columns; each writes its sums to

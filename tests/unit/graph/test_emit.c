@@ -188,6 +188,15 @@ static const struct family families[] = {
      "mean.dim(x, [0], True)\nd = " A "sub.Tensor(x, m)\nq = " A "mul.Tensor(d, v)\nt = " A
      "amax.default(y, [0], True)\nu = " A "mul.Tensor(y, t)\nreturn (q, m, u, t)\n",
      1e-2},
+    {"columns of many loads that are written, too",
+     "x: \"f16[4000, 24]\", y: \"f16[4000, 24]\", z: \"f16[4000, 24]\", w: \"f16[4000, 24]\"",
+     "a = " A "mul.Tensor(x, y)\nb = " A "mul.Tensor(z, w)\nc = " A "add.Tensor(a, b)\nu = " A
+     "flip.default(x, [0])\nv = " A "flip.default(y, [0])\nd = " A "mul.Tensor(u, v)\nr = " A
+     "flip.default(z, [0])\ns = " A "flip.default(w, [0])\ne = " A "mul.Tensor(r, s)\nf = " A
+     "add.Tensor(d, e)\ng = " A "mul.Tensor(c, f)\nh = " A
+     "_to_copy.default(g, dtype = torch.float32)\nm = " A "mean.dim(h, [0], True)\nk = " A
+     "sub.Tensor(h, m)\nreturn (k, m)\n",
+     1e-2},
     {"columns by rows that lie the other way", "x: \"f32[300, 24]\", g: \"f32[24, 300]\"",
      "c = " A "permute.default(g, [1, 0])\nm = " A "mean.dim(c, [1], True)\nd = " A
      "sub.Tensor(c, m)\np = " A "mul.Tensor(x, m)\nw = " A "sum.dim_IntList(p, [0])\ns = " A
