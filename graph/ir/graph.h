@@ -44,8 +44,8 @@ struct value {
   enum dtype dtype; // DTYPE_I1 is bool
   uint32_t rank;
   const struct expr **shape, **strides;
-  struct node *def; // NULL: an input
-  uint32_t result;  // of `def`
+  struct node *def;      // NULL: an input
+  uint32_t result;       // of `def`
   bool has_free_strides; // an output whose strides the compiler may choose
   // Not NULL: a complex tensor, which only exists while a graph is built: the graph has real values
   // in its place (graph/ir/complex.h). `dtype` is that of its parts; `def` is NULL.
@@ -158,9 +158,9 @@ struct graph {
   VEC(struct requirement) requirements;
   VEC(struct given_size) given_sizes; // graph_find_sizes, graph_give_size
   const struct annotated *annotated; // while text is read: what it says of the next result, or NULL
-  bool keeps_casts; // round f16 and bf16 values to their dtype after every operator, as eager
-                    // PyTorch does; else only where they are stored. 8-bit floats are always
-                    // rounded.
+  bool keeps_casts;      // round f16 and bf16 values to their dtype after every operator, as eager
+                         // PyTorch does; else only where they are stored. 8-bit floats are always
+                         // rounded.
   bool is_deterministic; // sums of floats have a fixed order
   // Recomputation for gradients: values that they need are computed again so that at most
   // `saved_limit` bytes of them are kept; 0: no limit, what is cheap is computed again.
@@ -169,6 +169,7 @@ struct graph {
   bool parts_stay_apart;     // forward operators share no kernel with others: graph_recompute
   uint32_t region, regions;  // of the operators that are appended: struct node; regions so far
   bool stores_channels_last; // images of convolutions (graph/passes/channels_last.h)
+  bool sums_taps;            // for a processor: small convolutions are maps (graph/loops/taps.c)
 };
 
 // ---- facts (graph/ir/sizes.c) ----

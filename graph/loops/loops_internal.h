@@ -36,6 +36,7 @@ struct deferred {
 struct uses {
   uint32_t count;            // operators that use it
   bool in_product;           // as an operand
+  bool in_taps;              // the image of a convolution that is a sum of taps
   double product_rows;       // of the other operand of a matrix product; 0: none
   bool in_scaled_product;    // both operands come from 8-bit floats
   bool in_attention;         // a product of one row, of scores or with probabilities
@@ -203,6 +204,14 @@ const struct value *loops_behind_views(const struct value *v);
 const struct expr **loops_view_offset(struct builder *b, const struct node *n, coordinates at);
 // Coordinates of the operand as coordinates of the view; NULL unless the view only reorders.
 const struct expr **loops_view_back(struct builder *b, const struct node *n, coordinates at);
+
+// ---- graph/loops/taps.c ----
+// Is the convolution a sum of few taps, written out?
+bool loops_sums_taps(const struct builder *b, const struct node *n);
+// Stores the sum of x * y over reduced dimensions of few elements (r-axes, or 0), as a map.
+bool loops_sum_taps(struct builder *b, const struct node *n, struct deferred *z,
+                    const struct scalar *x, const struct scalar *y, size_t reduced,
+                    const struct expr *const *over);
 
 // ---- families ----
 bool loops_lower_pointwise(struct builder *b, const struct node *n);
