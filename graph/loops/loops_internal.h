@@ -208,10 +208,10 @@ const struct expr **loops_view_back(struct builder *b, const struct node *n, coo
 // ---- graph/loops/taps.c ----
 // Is the convolution a sum of few taps, written out?
 bool loops_sums_taps(const struct builder *b, const struct node *n);
-// Stores the sum of x * y over reduced dimensions of few elements (r-axes, or 0), as a map.
-bool loops_sum_taps(struct builder *b, const struct node *n, struct deferred *z,
-                    const struct scalar *x, const struct scalar *y, size_t reduced,
-                    const struct expr *const *over);
+// The sum of `body` over all elements of a channel's weights (r-axes, or 0), term by term.
+const struct scalar *loops_tap_terms(struct builder *b, const struct value *weights,
+                                     const struct scalar *body, size_t reduced,
+                                     const struct expr *const *over);
 
 // ---- families ----
 bool loops_lower_pointwise(struct builder *b, const struct node *n);
@@ -244,6 +244,10 @@ const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
 bool loops_sum_product(struct builder *b, const struct node *n, struct deferred *z,
                        const struct scalar *x, const struct scalar *y, size_t reduced,
                        const struct expr *const *over);
+// The same for a convolution that is a sum of taps: a map.
+bool loops_sum_taps(struct builder *b, const struct node *n, struct deferred *z,
+                    const struct scalar *x, const struct scalar *y, size_t reduced,
+                    const struct expr *const *over);
 // The sum of squares around a mean, for a line that is read once. *ret_done: it was one.
 bool loops_variance(struct builder *b, const struct node *n, struct deferred *z,
                     const struct scalar *body, size_t reduced, coordinates over, bool *ret_done);

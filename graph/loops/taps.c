@@ -5,7 +5,8 @@
 // the padding and a multiplication by one weight. As reductions they would gather windows.
 #include "graph/loops/loops_internal.h"
 
-enum { MOST_TAPS = 64 };
+// Additions of a chain wait for each other: chains of a few overlap.
+enum { MOST_TAPS = 64, CHAIN = 5 };
 
 // Its elements from one channel of the result, if there are few; else 0.
 static int64_t taps_of(const struct value *weights) {
@@ -44,25 +45,16 @@ static const struct scalar *term(struct builder *b, const struct scalar *body, i
   return scalar_substitute(b->s, body, n, from, to);
 }
 
-bool loops_sum_taps(struct builder *b, const struct node *n, struct deferred *z,
-                    const struct scalar *x, const struct scalar *y, size_t reduced,
-                    const struct expr *const *over) {
-  enum dtype t = dtype_to_compute(z->value->dtype);
-  const struct scalar *body = loops_binary(b, SCALAR_MUL, t, x, y);
-  const struct scalar *sum = term(b, body, 0, reduced, over);
-  int64_t count = taps_of(node_value(n, 1));
-  for (int64_t i = 1; i < count; i++)
-    sum = loops_binary(b, SCALAR_ADD, t, sum, term(b, body, i, reduced, over));
-  struct assignment h = loops_assign(b, z->value);
-  struct stage *s = loops_stage(b, STAGE_MAP, n);
-  loops_add_axes(b, s, z->value->rank, z->at, false);
-  s->body = sum;
-  s->dtype = t;
-  s->sums_taps = true;
-  s->out = h.buffer;
-  s->offset = loops_offset(b, &h, z->at);
-  loops_inherit(b, z, n);
-  loops_take_origins(b, z, s);
-  loops_stored(b, z, &h);
-  return true;
+const struct scalar *loops_tap_terms(struct builder *b, const struct value *weights,
+                                     const struct scalar *body, size_t reduced,
+                                     const struct expr *const *over) {
+  const struct scalar *sum = NULL;
+  int64_t count = taps_of(weights);
+  for (int64_t i = 0; i < count; i += CHAIN) {
+    const struct scalar *part = term(b, body, i, reduced, over);
+    for (int64_t k = i + 1; k < count && k < i + CHAIN; k++)
+      part = loops_binary(b, SCALAR_ADD, body->dtype, part, term(b, body, k, reduced, over));
+    sum = sum ? loops_binary(b, SCALAR_ADD, body->dtype, sum, part) : part;
+  }
+  return sum;
 }
