@@ -146,6 +146,8 @@ static struct program *compile_graph(struct graph *g, const struct program_optio
     lowered = graph_recompute(lowered, &again);
   if (lowered && has_channels_last)
     graph_store_channels_last(lowered);
+  if (lowered)
+    lowered->sums_taps = plan_is_cpu(o);
   struct loops *loops = lowered ? loops_build(lowered) : NULL;
   struct fuse_options fuse = {.keeps_apart = o->keeps_apart};
   struct regions *regions = loops ? regions_form(loops, &fuse) : NULL;

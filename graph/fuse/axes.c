@@ -99,6 +99,7 @@ struct group *group_create(struct fuser *f, const struct stage *s) {
   m->level = s->kind == STAGE_REDUCE ? MEMBER_ROW_REDUCTION : MEMBER_FULL;
   g->kind = kind_of(s);
   g->parts = 1u << s->part;
+  g->sums_taps = s->sums_taps;
   g->keeps_order = s->kind == STAGE_SCAN || (s->kind == STAGE_REDUCE && s->op >= REDUCE_ARGMAX);
   vec_push(f->arena, &g->members, m);
 

@@ -52,6 +52,7 @@ struct group {
   uint32_t stamp;     // of the last walk that visited it
   struct group *into; // the group it was merged into; NULL: none, it is live
   unsigned parts;     // bits: 1 << the part of each stage
+  bool sums_taps;     // some stage does
   bool keeps_order;   // the reduced loop dimensions may not be reordered: argmax, scans
   VEC(struct loop_dim) loop_dims;
   VEC(struct member *) members; // in stage order

@@ -303,6 +303,7 @@ struct group *groups_join(struct fuser *f, struct join *j) {
   move_members(f, j);
   h->kind = j->kind;
   h->keeps_order |= g->keeps_order;
+  h->sums_taps |= g->sums_taps;
   h->parts |= g->parts;
   group_find_accesses(f, h);
   order_merge(f, h, g);

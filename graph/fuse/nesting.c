@@ -250,6 +250,9 @@ bool candidate_fits(struct fuser *f, struct join *j) {
     return false;
   if (!kinds_fit(j))
     return false;
+  j->reason = "a sum of taps keeps the axes of its image, which only maps do";
+  if ((j->anchor->sums_taps || j->candidate->sums_taps) && j->anchor->kind != REGION_MAP)
+    return false;
   j->reason = "their iteration spaces differ in size";
   if (!sizes_fit(f, j->anchor, j->candidate))
     return false;

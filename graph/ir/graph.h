@@ -169,6 +169,7 @@ struct graph {
   bool parts_stay_apart;     // forward operators share no kernel with others: graph_recompute
   uint32_t region, regions;  // of the operators that are appended: struct node; regions so far
   bool stores_channels_last; // images of convolutions (graph/passes/channels_last.h)
+  bool sums_taps;            // for a processor: small convolutions are maps (graph/loops/taps.c)
 };
 
 // ---- facts (graph/ir/sizes.c) ----

@@ -148,6 +148,7 @@ struct stage {
   enum reduce_op op; // reductions and scans
   enum dtype dtype;  // accumulation dtype
   bool accumulates;  // scatter: atomic add
+  bool sums_taps;    // a map of a window: a kernel of maps alone, whose axes are the image's
   const struct scalar *predicate; // scatter: only where it holds; NULL: everywhere
   const struct groups *groups;    // products; NULL: none
   struct attention *attention;

@@ -371,7 +371,8 @@ static bool as_sum(struct builder *b, const struct node *n, struct deferred *z,
   operands(b, c, &x, &y);
   if (c->is_depthwise && both->kind == EXPR_SYMBOL)
     y = weights_by_taps(b, n, c, y, both);
-  return loops_sum_product(b, n, z, x, y, c->k_count, over);
+  return loops_sums_taps(b, n) ? loops_sum_taps(b, n, z, x, y, c->k_count, over)
+                               : loops_sum_product(b, n, z, x, y, c->k_count, over);
 }
 
 bool loops_lower_convolution(struct builder *b, const struct node *n) {
@@ -382,7 +383,7 @@ bool loops_lower_convolution(struct builder *b, const struct node *n) {
   const struct expr *sides[3] = {side_extent(b, &c, c.m, c.m_count),
                                  side_extent(b, &c, c.n, c.n_count),
                                  side_extent(b, &c, c.k, c.k_count)};
-  return loops_pays_as_product(b, z->value, sides[0], sides[1], sides[2])
+  return !loops_sums_taps(b, n) && loops_pays_as_product(b, z->value, sides[0], sides[1], sides[2])
              ? as_product(b, n, z, &c, sides)
              : as_sum(b, n, z, &c);
 }

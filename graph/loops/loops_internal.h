@@ -36,6 +36,7 @@ struct deferred {
 struct uses {
   uint32_t count;            // operators that use it
   bool in_product;           // as an operand
+  bool in_taps;              // the image of a convolution that is a sum of taps
   double product_rows;       // of the other operand of a matrix product; 0: none
   bool in_scaled_product;    // both operands come from 8-bit floats
   bool in_attention;         // a product of one row, of scores or with probabilities
@@ -204,6 +205,14 @@ const struct expr **loops_view_offset(struct builder *b, const struct node *n, c
 // Coordinates of the operand as coordinates of the view; NULL unless the view only reorders.
 const struct expr **loops_view_back(struct builder *b, const struct node *n, coordinates at);
 
+// ---- graph/loops/taps.c ----
+// Is the convolution a sum of few taps, written out?
+bool loops_sums_taps(const struct builder *b, const struct node *n);
+// The sum of `body` over all elements of a channel's weights (r-axes, or 0), term by term.
+const struct scalar *loops_tap_terms(struct builder *b, const struct value *weights,
+                                     const struct scalar *body, size_t reduced,
+                                     const struct expr *const *over);
+
 // ---- families ----
 bool loops_lower_pointwise(struct builder *b, const struct node *n);
 bool loops_lower_create(struct builder *b, const struct node *n);
@@ -235,6 +244,10 @@ const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
 bool loops_sum_product(struct builder *b, const struct node *n, struct deferred *z,
                        const struct scalar *x, const struct scalar *y, size_t reduced,
                        const struct expr *const *over);
+// The same for a convolution that is a sum of taps: a map.
+bool loops_sum_taps(struct builder *b, const struct node *n, struct deferred *z,
+                    const struct scalar *x, const struct scalar *y, size_t reduced,
+                    const struct expr *const *over);
 // The sum of squares around a mean, for a line that is read once. *ret_done: it was one.
 bool loops_variance(struct builder *b, const struct node *n, struct deferred *z,
                     const struct scalar *body, size_t reduced, coordinates over, bool *ret_done);

@@ -197,6 +197,25 @@ bool loops_sum_product(struct builder *b, const struct node *n, struct deferred 
   return reduce(b, n, z, &r);
 }
 
+bool loops_sum_taps(struct builder *b, const struct node *n, struct deferred *z,
+                    const struct scalar *x, const struct scalar *y, size_t reduced,
+                    const struct expr *const *over) {
+  enum dtype t = dtype_to_compute(z->value->dtype);
+  const struct scalar *body = loops_binary(b, SCALAR_MUL, t, x, y);
+  struct assignment h = loops_assign(b, z->value);
+  struct stage *s = loops_stage(b, STAGE_MAP, n);
+  loops_add_axes(b, s, z->value->rank, z->at, false);
+  s->body = loops_tap_terms(b, node_value(n, 1), body, reduced, over);
+  s->dtype = t;
+  s->sums_taps = true;
+  s->out = h.buffer;
+  s->offset = loops_offset(b, &h, z->at);
+  loops_inherit(b, z, n);
+  loops_take_origins(b, z, s);
+  loops_stored(b, z, &h);
+  return true;
+}
+
 bool loops_lower_scan(struct builder *b, const struct node *n) {
   const struct value *of = node_value(n, 0);
   struct deferred *z = loops_deferred(b, n->results[0]);

@@ -69,6 +69,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
     u->computed += w->computed;
     u->is_product_of_scores |= w->is_product_of_scores;
     u->in_product |= w->in_product;
+    u->in_taps |= w->in_taps;
     u->in_scaled_product |= w->in_scaled_product;
     u->product_rows = w->product_rows > u->product_rows ? w->product_rows : u->product_rows;
     u->is_output |= w->is_output;
@@ -107,6 +108,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
   u->meets_itself |= compares_with_itself(n);
   const struct loops_scores scores = loops_scores_of(n);
   u->in_product |= c == CLASS_PRODUCT || (c == CLASS_ATTENTION && !is_score(&scores, v));
+  u->in_taps |= v == node_value(n, 0) && loops_sums_taps(b, n);
   if (is_matrix_product(n->op))
     note_product(u, n, v);
   if (n->op == OP_TILE_ATTENTION && !is_score(&scores, v))
@@ -264,8 +266,8 @@ static bool is_within_scores(struct builder *b, const struct uses *u, const stru
 // operations as well. Half-precision operands of f32 memory are stored in half precision, which
 // products load directly into shared memory. Quantised operands of few rows are not stored
 // (graph/loops/quantised.c), nor are scaled 8-bit floats (graph/loops/scaled_bytes.c);
-// - what gradients need that are computed again from it: else those would read all that it is
-// computed from;
+// - images of sums of taps, each of which would compute them;
+// - what gradients need that are computed again: else they would read all it is computed from;
 // - parts of long concatenations that are computed from a stored value of the same size: the kernel
 // of that value writes them to their slices;
 // - exp, tanh and the like if a broadcast would compute each many times;
@@ -291,7 +293,7 @@ static bool should_store(struct builder *b, const struct deferred *z, const stru
     return true;
   if (is_load(body) || u->count == 0 || is_within_scores(b, u, body))
     return false;
-  if (loops_is_part_of_stage(b, z->value, body))
+  if (u->in_taps || loops_is_part_of_stage(b, z->value, body))
     return true;
   unsigned cost = scalar_cost(body), loads = 0;
   scalar_loads(body, count_load, &loads);

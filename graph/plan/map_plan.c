@@ -31,11 +31,20 @@ static bool is_gathered(const struct expr *offset) {
   return false;
 }
 
+static bool has_all_axes(const struct map_plan *m, const struct expr *offset) {
+  for (uint32_t i = 0; i < m->rank; i++)
+    if (!expr_has_symbol(offset, m->axes[i]))
+      return false;
+  return true;
+}
+
+// On processors what does not depend on all axes is read in an outer loop, in any order.
 static void add_access(struct access_sum *s, const struct buffer *b, const struct expr *offset,
                        bool is_read) {
   const struct map_plan *m = s->m;
   unsigned bytes = dtype_bytes(b->dtype), axes = 0;
   uint32_t absent = 0;
+  bool counts = !plan_is_cpu(s->pl->o) || has_all_axes(m, offset);
   for (uint32_t i = 0; i < m->rank; i++) {
     const struct expr *stride, *rest;
     if (!expr_has_symbol(offset, m->axes[i])) {
@@ -43,8 +52,8 @@ static void add_access(struct access_sum *s, const struct buffer *b, const struc
       continue;
     }
     axes++;
-    if (i < 8 && expr_linear(s->pl->x, offset, m->axes[i], &stride, &rest) && expr_is(stride, 1) &&
-        extent_of(m->axes[i]) > 1)
+    if (i < 8 && counts && expr_linear(s->pl->x, offset, m->axes[i], &stride, &rest) &&
+        expr_is(stride, 1) && extent_of(m->axes[i]) > 1)
       s->along[i] += bytes;
   }
   if (is_read && axes + 1 == m->rank && absent + 1 < m->rank && absent < 8 &&

@@ -106,6 +106,41 @@ static void store_neighbours(struct strip_emitter *e, LLVMValueRef at, LLVMValue
   call_intrinsic(e, "llvm.masked.store", 2, types, 3, args);
 }
 
+// ---- every second element ----
+
+// The mask of `lanes` neighbours from element `first` on, of which those at even places are lanes.
+static LLVMValueRef spread(struct strip_emitter *e, LLVMValueRef mask, unsigned first) {
+  LLVMValueRef from[STRIP];
+  unsigned lanes = lanes_of(mask);
+  for (unsigned i = 0; i < lanes; i++) {
+    bool is_lane = (first + i) % 2 == 0;
+    from[i] = LLVMConstInt(e->i32, is_lane ? (first + i) / 2 : lanes, false);
+  }
+  return LLVMBuildShuffleVector(e->b, mask, LLVMConstNull(LLVMTypeOf(mask)),
+                                LLVMConstVector(from, lanes), "");
+}
+
+// Two vectors; the second ends with the last lane, so that nothing behind it is read.
+static LLVMValueRef load_alternate(struct strip_emitter *e, LLVMTypeRef type, unsigned lanes,
+                                   LLVMValueRef at, LLVMValueRef mask, LLVMValueRef otherwise) {
+  LLVMValueRef from[STRIP], none = LLVMConstNull(LLVMVectorType(type, lanes));
+  LLVMValueRef last = index_constant(e, lanes - 1);
+  LLVMValueRef end = LLVMBuildGEP2(e->b, type, at, &last, 1, "");
+  LLVMValueRef low = load_neighbours(e, type, lanes, at, mask ? spread(e, mask, 0) : NULL, none);
+  LLVMValueRef high =
+      load_neighbours(e, type, lanes, end, mask ? spread(e, mask, lanes - 1) : NULL, none);
+  for (unsigned i = 0; i < lanes; i++)
+    from[i] = LLVMConstInt(e->i32, i < lanes / 2 ? 2 * i : 2 * i + 1, false);
+  LLVMValueRef v = LLVMBuildShuffleVector(e->b, low, high, LLVMConstVector(from, lanes), "");
+  return LLVMIsNull(otherwise) ? v : choose(e, mask, v, otherwise);
+}
+
+static bool alternate(struct strip_emitter *e, MlirValue ptr, const struct position *p) {
+  int64_t step;
+  return p->lanes >= 4 && p->lanes % 2 == 0 && p->lanes <= STRIP &&
+         lane_step(e, ptr, p->lane, &step) && step == 2;
+}
+
 static struct position first_lane(const struct position *p) {
   struct position q = *p;
   q.lane = -1;
@@ -150,6 +185,8 @@ LLVMValueRef load_at(struct strip_emitter *e, MlirOperation op, const struct pos
     v = load_neighbours(e, type, p->lanes, evaluate(e, ptr, &q), mask, otherwise);
   else if (are_equal(e, ptr, p))
     v = load_equal(e, type, p->lanes, evaluate(e, ptr, &q), mask, otherwise);
+  else if (alternate(e, ptr, p))
+    v = load_alternate(e, type, p->lanes, evaluate(e, ptr, &q), mask, otherwise);
   else
     v = gather_elements(e, type, repeat(e, evaluate(e, ptr, p), p->lanes), mask, otherwise);
   return from_storage(e, v, in_register);

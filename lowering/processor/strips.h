@@ -210,6 +210,12 @@ LLVMValueRef tanh_of(struct strip_emitter *e, LLVMValueRef x);
 bool apply_function(struct strip_emitter *e, MlirOperation function, const LLVMValueRef *args,
                     LLVMValueRef *ret);
 
+// ---- lane_steps.c ----
+// What an element of v, an integer or a pointer (in elements), has more than the one before it
+// along dimension `lane`. False: that is unknown or differs. Arithmetic of 32 and 64 bits does not
+// overflow, as in axis_info.h.
+bool lane_step(struct strip_emitter *e, MlirValue v, int lane, int64_t *ret);
+
 // ---- strip_access.c ----
 LLVMValueRef load_at(struct strip_emitter *e, MlirOperation op, const struct position *p);
 void store_at(struct strip_emitter *e, MlirOperation op, const struct position *p,

@@ -401,6 +401,47 @@ START_TEST(test_transpose) {
 }
 END_TEST
 
+static void check_strided(const struct buffer *x, const struct buffer *out, int columns, int first,
+                          int step, int width) {
+  for (size_t e = 0; e < out->count; e++) {
+    int i = (int)e / (2 * width), j = (int)e % width, at = j * step + first;
+    bool is_second = (int)e % (2 * width) >= width;
+    bool is_on = at >= 0 && at < columns && !(is_second && i == 0);
+    double want = is_on ? get(x, (size_t)(i * columns + at)) : is_second ? 7 : 0;
+    ck_assert_msg(get(out, e) == want, "%s width %d step %d first %d [%d, %d]: %g, not %g",
+                  dtype_name(x->type), width, step, first, i, j, get(out, e), want);
+  }
+}
+
+// In vectors: every second element is taken from two vectors, others are gathered. What lies
+// outside the rows is not in the array.
+START_TEST(test_strided) {
+  enum { R = 4 };
+  static const enum dtype kinds[] = {DTYPE_F32, DTYPE_F16, DTYPE_I8, DTYPE_I64, DTYPE_F64};
+  const int widths[] = {2, 4, 8, 16, 32}, firsts[] = {-3, 0, 1};
+  enum dtype type = kinds[_i];
+  for (size_t w = 0; w < COUNT_OF(widths); w++)
+    for (int step = 1; step <= 3; step++)
+      for (size_t f = 0; f < COUNT_OF(firsts); f++) {
+        int c = widths[w], first = firsts[f], columns = step * c - 2 > 1 ? step * c - 2 : 1;
+        struct buffer x = buffer_create(type, (size_t)(R * columns)),
+                      out = buffer_create(type, (size_t)(R * 2 * c));
+        for (size_t i = 0; i < x.count; i++)
+          set(&x, i, (double)(i % 97 + 10));
+        upload(&x), upload(&out);
+        tile_kernel *k = open_kernel("strided");
+        constant(k, "STEP", step), constant(k, "R", R), constant(k, "C", c);
+        tile_arg args[] = {pointer(&x), pointer(&out), tile_arg_i32(columns), tile_arg_i32(first),
+                           tile_arg_i32(columns)};
+        need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 5));
+        download(&out);
+        check_strided(&x, &out, columns, first, step, c);
+        tile_kernel_close(k);
+        buffer_destroy(&x), buffer_destroy(&out);
+      }
+}
+END_TEST
+
 START_TEST(test_reshape) {
   const int shapes[][2] = {{8, 16}, {16, 8}, {1, 64}, {128, 2}, {32, 64}};
   for (size_t s = 0; s < COUNT_OF(shapes); s++)
@@ -570,6 +611,7 @@ int main(int argc, char **argv) {
   tcase_add_loop_test(c, test_cast, 0, DTYPE_COUNT - DTYPE_I8);
   tcase_add_test(c, test_outer);
   tcase_add_loop_test(c, test_transpose, 0, 4);
+  tcase_add_loop_test(c, test_strided, 0, 5);
   tcase_add_test(c, test_reshape);
   tcase_add_test(c, test_loop);
   tcase_add_test(c, test_while);

@@ -101,6 +101,20 @@ START_TEST(transposed_loads_are_gathers) {
 }
 END_TEST
 
+// Two vectors of neighbours, and none of pointers; the mask is that of both.
+START_TEST(every_second_element_is_no_gather) {
+  static const struct expected e[] = {{"gather", 0, 0},
+                                      {"call <16 x float> @llvm.masked.load", 2, 8},
+                                      {"shufflevector <16 x float>", 1, 4}};
+  check_text("@jit\n"
+             "def k(x: ptr[f32], y: ptr[f32], n: i32):\n"
+             "    i = arange(0, 8)[:, None]\n"
+             "    j = arange(0, 64)[None, :]\n"
+             "    store(y + i * 64 + j, load(x + i * n + j * 2 - 1, mask=(j > 0) & (j * 2 < n)))\n",
+             e, COUNT_OF(e));
+}
+END_TEST
+
 // A product that a loop carries has one buffer, and pointers that advance are scalars.
 START_TEST(sums_of_products_stay) {
   static const struct expected e[] = {
@@ -160,6 +174,7 @@ TCase *vectors_tests(void) {
   tcase_add_test(t, a_chain_is_one_loop);
   tcase_add_test(t, expensive_values_are_kept);
   tcase_add_test(t, transposed_loads_are_gathers);
+  tcase_add_test(t, every_second_element_is_no_gather);
   tcase_add_test(t, sums_of_products_stay);
   tcase_add_test(t, checked_launches_run_threads);
   tcase_add_test(t, what_is_not_offered_runs_threads);
