@@ -17,6 +17,13 @@ static bool is_plain(const struct gradient *d, const struct node *n, struct arg 
   return mask.kind != ARG_VALUE || !gradient_wants(d, mask.value);
 }
 
+static void give_gradients(struct gradient *d, const struct node *n, enum operator_id op,
+                           const struct arg *args, size_t count) {
+  struct node *all = graph_append(d->b.g, op, args, count, d->b.at);
+  for (unsigned i = 0; i < 3; i++)
+    gradient_give(d, n, i, all ? all->results[i] : NULL);
+}
+
 void rule_attention(struct gradient *d, const struct node *n, struct value *const *g) {
   struct build *b = &d->b;
   struct arg mask = argument(n, "attn_mask"), causal = argument(n, "is_causal"),
@@ -25,6 +32,13 @@ void rule_attention(struct gradient *d, const struct node *n, struct value *cons
     mask = argument(n, "attn_bias");
   if (!is_plain(d, n, mask, g)) {
     gradient_expand(d, n, g);
+    return;
+  }
+  if (n->op == OP_TILE_DROPOUT_ATTENTION) {
+    struct arg args[] = {
+        TENSOR(g[0]),          n->args[0],          n->args[1], n->args[2], TENSOR(n->results[0]),
+        TENSOR(n->results[1]), argument(n, "kept"), causal,     mask,       scale};
+    give_gradients(d, n, OP_TILE_DROPOUT_ATTENTION_BACKWARD, args, COUNT_OF(args));
     return;
   }
   // Other variants save other things, or nothing: this node equals theirs once decomposed.
@@ -46,7 +60,5 @@ void rule_attention(struct gradient *d, const struct node *n, struct value *cons
                        causal,
                        mask,
                        scale};
-  struct node *all = graph_append(b->g, OP_SDPA_CPU_BACKWARD, args, COUNT_OF(args), b->at);
-  for (unsigned i = 0; i < 3; i++)
-    gradient_give(d, n, i, all ? all->results[i] : NULL);
+  give_gradients(d, n, OP_SDPA_CPU_BACKWARD, args, COUNT_OF(args));
 }

@@ -201,9 +201,6 @@ tile_status path_build(tile_captured *f, struct variant *v, tile_graph *g,
                        const struct path_capture *c, struct path_step *last) {
   struct plan p = {.f = f, .v = v, .g = g, .c = c};
   GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);
-  if (graph_has_class(g->g, CLASS_RANDOM))
-    return capture_fail(g, TILE_INVALID_ARGUMENT,
-                        "a function that asks for values has no random operators");
   g->is_closed = true;
   tile_status s = build(&p, last);
   v->path_count += s == TILE_OK;

@@ -153,6 +153,13 @@ static const char *values_text(struct attention_writer *w, const struct step *st
                       arena_printf(w->e->arena, "[BLOCK_N, %u]", w->p->blocks.columns));
 }
 
+// Dropout: the sums above are of all weights.
+static void emit_kept(struct attention_writer *w, const struct expr *key) {
+  const struct scalar *kept = attention_with_axes(w, w->p->t->kept, w->p->t->key, key, NULL, NULL);
+  emit_count(w->e, kept);
+  emit_line(w->e, w->level + 1, "p = p * %s", emit_operand(w->e, kept, PREC_TERM));
+}
+
 static void emit_keys(struct attention_writer *w, const char *begin, const char *end,
                       const struct step *step) {
   struct emitter *e = w->e;
@@ -168,6 +175,8 @@ static void emit_keys(struct attention_writer *w, const char *begin, const char 
   } else {
     emit_line(e, w->level + 1, "total = total * keep + tl.sum(p, 1)");
   }
+  if (w->p->t->kept)
+    emit_kept(w, across);
   emit_line(e, w->level + 1, "v = %s", values_text(w, step));
   const char *p = w->p->weights == w->p->sum || w->p->sums_by_product
                       ? "p"

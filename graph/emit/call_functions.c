@@ -128,6 +128,8 @@ void emit_call_functions(struct emitter *e, struct launch *l) {
   put_derivative(e, &out);
   const struct call *c = e->plan->call;
   put_function(e, &out, "score", c->operands[c->scores + 1], "float(\"-inf\")");
+  const struct scalar *kept = c->kept ? c->kept : scalar_real(e->s, DTYPE_F32, 1);
+  put_function(e, &out, "kept", kept, NULL);
   for (size_t i = 0; i < e->functions.len; i++)
     strbuf_printf(&out, "\n\n%s", e->functions.at[i]);
   l->kernel->source = with_arguments(e, strbuf_cstr(&out));

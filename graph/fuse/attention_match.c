@@ -6,9 +6,10 @@
 //   p[b, m, j] = exp(f(s[b, m, j]) - max[b, m]) / sum[b, m]
 //   o[b, m, n] = sum over j of p[b, m, j] * v[b, j, n]
 //
-// both products and everything between become one stage. f is any elementwise function of the score
-// at its index: scales, masks and biases, in any order. Expression trees are compared after
-// inlining materialised values, so that it does not matter which ones were stored.
+// both products and everything between become one stage; p may have a factor (dropout). f is any
+// elementwise function of the score at its index: scales, masks and biases, in any order.
+// Expression trees are compared after inlining materialised values, so that it does not matter
+// which ones were stored.
 #include "graph/fuse/attention_match.h"
 
 #include <math.h>
@@ -135,6 +136,33 @@ static bool match_softmax(struct match *m, const struct scalar *p) {
   return m->score && (!choice || is_empty_row(m, choice, m->score));
 }
 
+static void note_anchor(void *user, const struct scalar *v) {
+  struct match *m = user;
+  if (v->kind == SCALAR_LOAD && v->buffer)
+    m->found_anchor |= m->has_anchor[v->buffer->id];
+}
+
+// A softmax times what reads no product or reduction: dropout, drawn or stored.
+static bool match_weights(struct match *m, const struct scalar *p) {
+  if (match_softmax(m, p))
+    return true;
+  p = bare(p);
+  for (int i = 0; i < 2 && is_op(p, SCALAR_MUL); i++) {
+    m->found_anchor = false;
+    scalar_loads(p->in[1 - i], note_anchor, m);
+    const struct scalar *before = m->kept,
+                        *factor = scalar_convert(m->f->s, p->in[1 - i], DTYPE_F32);
+    if (m->found_anchor)
+      continue;
+    const struct scalar *both[2] = {before, factor};
+    m->kept = before ? scalar_apply(m->f->s, SCALAR_MUL, DTYPE_F32, both) : factor;
+    if (match_weights(m, p->in[i]))
+      return true;
+    m->kept = before;
+  }
+  return false;
+}
+
 // ---- the product of queries and keys ----
 
 struct find_product {
@@ -245,6 +273,8 @@ static struct attention *build(struct match *m) {
   t->score = scalar_replace(f->s, m->score, 2, parts, with);
   t->score = scalar_substitute(f->s, t->score, 1, &m->j, &t->key);
   t->score = scalar_convert(f->s, t->score, DTYPE_F32);
+  if (m->kept)
+    t->kept = scalar_substitute(f->s, m->kept, 1, &m->j, &t->key);
   t->zero_empty_rows = m->zero_empty_rows;
   return t;
 }
@@ -253,7 +283,8 @@ static bool match_product(struct match *m, struct stage *s) {
   m->outer = s;
   m->m = s->axes[1];
   m->j = s->axes[3];
-  return match_softmax(m, scalar_expr_write_in(m, s->a)) && match_inner(m);
+  m->kept = NULL;
+  return match_weights(m, scalar_expr_write_in(m, s->a)) && match_inner(m);
 }
 
 static void replace(struct match *m) {
@@ -285,12 +316,6 @@ static void replace(struct match *m) {
       f->stages.at[kept++] = old;
   }
   f->stages.len = kept;
-}
-
-static void note_anchor(void *user, const struct scalar *v) {
-  struct match *m = user;
-  if (v->kind == SCALAR_LOAD && v->buffer)
-    m->found_anchor |= m->has_anchor[v->buffer->id];
 }
 
 static void find_writers(struct match *m) {

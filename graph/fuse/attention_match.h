@@ -12,6 +12,7 @@ struct match {
   struct stage *outer, *inner;  // the products
   const struct expr *m, *j;     // axes of the outer one: query, key
   const struct scalar *score;   // f, over these axes
+  const struct scalar *kept;    // a factor of the weights, over these axes; NULL: 1
   const struct scalar *product; // the load of the inner product's result in f
   const struct expr *batch;     // batch index of the inner product there
   bool zero_empty_rows, found_anchor;

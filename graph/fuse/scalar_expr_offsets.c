@@ -23,6 +23,7 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
   new->k = change(f, old->k, count, from, to);
   new->v = change(f, old->v, count, from, to);
   new->score = change(f, old->score, count, from, to);
+  new->kept = change(f, old->kept, count, from, to);
   new->product = change(f, old->product, count, from, to);
   new->key = expr_substitute(f->x, old->key, count, from, to);
   new->depth = expr_substitute(f->x, old->depth, count, from, to);
@@ -77,6 +78,7 @@ void stage_scalar_exprs(struct fuser *f, const struct stage *s, scalar_expr_fn f
     walk_scalar_expr(&w, s->attention->k);
     walk_scalar_expr(&w, s->attention->v);
     walk_scalar_expr(&w, s->attention->score);
+    walk_scalar_expr(&w, s->attention->kept);
   }
   for (size_t i = 0; s->call && i < s->call->operand_count; i++)
     walk_scalar_expr(&w, s->call->operands[i]);

@@ -125,7 +125,7 @@ static const char *parse_parameters(struct custom_operator *o, struct str s) {
       continue;
     }
     if (o->count == OPERATOR_MAX_PARAMETERS)
-      return "more than 20 parameters";
+      return "more than 24 parameters";
     struct parameter *p = &o->parameters[o->count++];
     *p = (struct parameter){.by_name = by_name};
     const char *why = parse_parameter(one, p);

@@ -104,6 +104,8 @@ struct node {
   uint32_t region;        // marked for recomputation: its number; 0: none; or REGION_GRADIENT
   enum node_part part;
   bool is_kept; // for gradients: graph_recompute
+  // Of a random operator in a part of another graph: 1 + its number there. 0: its place counts.
+  uint32_t random_number;
   struct span span;
 };
 

@@ -35,7 +35,7 @@ struct parameter {
   struct str default_text;
 };
 
-enum { OPERATOR_MAX_PARAMETERS = 20, OPERATOR_MANY = 0 };
+enum { OPERATOR_MAX_PARAMETERS = 24, OPERATOR_MANY = 0 };
 
 // The input and output of an infer rule: `results` of the node has room for one result or as many
 // as the row says; a rule of MANY allocates them by infer_results.

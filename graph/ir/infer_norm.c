@@ -313,12 +313,28 @@ static void heads_inside(struct exprs *x, struct extent *e) {
   }
 }
 
+// The factor of each weight: as many dimensions as the queries, as broadcast heads of keys.
+static bool check_kept(struct infer *in, const struct value *q, const struct value *k) {
+  int at = infer_parameter(in, "kept");
+  const struct value *kept = at >= 0 ? node_value(in->n, (unsigned)at) : NULL;
+  if (!kept)
+    return true;
+  bool fits = dtype_is_float(kept->dtype) && kept->rank == q->rank &&
+              infer_same_size(in, kept->shape[q->rank - 1], k->shape[k->rank - 2]);
+  for (uint32_t d = 0; fits && d + 1 < q->rank; d++)
+    fits = infer_same_size(in, kept->shape[d], q->shape[d]);
+  return fits ||
+         infer_error(in, E1004, "`kept` is %s, queries are %s, keys %s", infer_type_text(in, kept),
+                     infer_type_text(in, q), infer_type_text(in, k));
+}
+
 bool infer_sdpa(struct infer *in) {
   const struct value *q = infer_value(in, 0), *k = infer_value(in, 1), *v = infer_value(in, 2);
   struct exprs *x = in->g->exprs;
   enum operator_id op = in->op->id;
   static const char *const scores[] = {"product", "score"};
   if (!infer_wants_float(in, q, "query") || !check_heads(in, q, k, v) || !check_mask(in, q, k) ||
+      !check_kept(in, q, k) ||
       (op == OP_TILE_ATTENTION && (!check_scores(in, q, k, scores, 2) ||
                                    !check_bounds(in, of_keys, q->shape[0], q->shape[q->rank - 2]))))
     return false;
@@ -354,7 +370,7 @@ bool infer_sdpa(struct infer *in) {
 
 bool infer_sdpa_backward(struct infer *in) {
   const struct value *q = infer_value(in, 1), *k = infer_value(in, 2), *v = infer_value(in, 3);
-  if (!check_heads(in, q, k, v) || !check_mask(in, q, k) ||
+  if (!check_heads(in, q, k, v) || !check_mask(in, q, k) || !check_kept(in, q, k) ||
       !check_same_shape(in, infer_value(in, 0), infer_value(in, 4)))
     return false;
   const struct value *grad = infer_value(in, 0), *sums = infer_value(in, 5);
@@ -393,7 +409,8 @@ bool infer_attention_gradients(struct infer *in) {
     return infer_error(in, E1004, "query is %s, not [batch, heads, rows, columns]",
                        infer_type_text(in, q));
   const struct expr *of_out[4] = {q->shape[0], q->shape[1], q->shape[2], like[2]->shape[3]};
-  bool fits = check_heads(in, q, like[1], like[2]) && check_scores(in, q, like[1], scores, 3) &&
+  bool fits = check_heads(in, q, like[1], like[2]) && check_kept(in, q, like[1]) &&
+              check_scores(in, q, like[1], scores, 3) &&
               check_bounds(in, of_keys, NULL, q->shape[2]) &&
               check_bounds(in, of_queries, NULL, like[1]->shape[2]);
   if (fits && !value_has_shape(grad, 4, of_out))

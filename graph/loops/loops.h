@@ -101,6 +101,7 @@ struct attention {
   const struct scalar *q, *k, *v; // over batch, query, depth; batch, key, depth; batch, key, column
   const struct scalar *score;     // of the placeholder `product`, at batch, query, key
   const struct scalar *product;   // the placeholder: a SCALAR_LOAD of buffer NULL
+  const struct scalar *kept;      // a factor of the weight of batch, query, key; NULL: 1
   bool zero_empty_rows;           // rows with all scores -inf give 0, not NaN
   // Of the keys that a query sees, expressions of the query that rise with it, loaded from tables;
   // `score` is -inf elsewhere. NULL: unknown.
@@ -132,6 +133,7 @@ struct call {
   // operands are loads.
   const struct expr **score_axes;
   size_t scores;
+  const struct scalar *kept;    // the last operand, a factor of weights over score_axes; NULL: 1
   const struct expr *bounds[4]; // the tables' elements, of keys, then of queries; NULL: none
   const struct expr ***strides; // by operand, of those that may be strided (custom.h); NULL: none
   struct buffer **results;      // by result; NULL: not used

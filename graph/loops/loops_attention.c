@@ -128,6 +128,9 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   a->product = scalar_load(b->s, NULL, expr_const(b->x, 0));
   const struct expr *pair[4] = {heads[0], heads[1], rows, a->key};
   a->score = score(b, n, a, pair);
+  const struct value *kept = loops_scores_of(n).computed[2];
+  if (kept)
+    a->kept = scalar_convert(b->s, loops_broadcast(b, kept, 4, pair), DTYPE_F32);
   a->zero_empty_rows = true;
   struct assignment h = loops_assign(b, out);
   second_result(b, n, a, pair);

@@ -90,6 +90,7 @@ static void computed_scores(struct builder *b, const struct node *n, struct call
   size_t at = c->operand_count - 3;
   for (unsigned i = 0; i < COUNT_OF(of.bounds); i++)
     at -= of.bounds[i] != NULL;
+  at -= of.computed[2] != NULL;
   c->scores = at;
   const struct scalar *product = scalar_load(b->s, NULL, expr_const(b->x, 0));
   c->operands[at++] = product;
@@ -103,6 +104,9 @@ static void computed_scores(struct builder *b, const struct node *n, struct call
     c->operands[at] = loops_broadcast(b, of.bounds[i], 1, row);
     c->bounds[i] = scalar_indirect(b->s, c->operands[at++], most);
   }
+  if (of.computed[2])
+    c->kept = c->operands[at] =
+        scalar_convert(b->s, loops_broadcast(b, of.computed[2], 4, c->score_axes), DTYPE_F32);
 }
 
 // In row-major order, in the memory of an output where one has that order.

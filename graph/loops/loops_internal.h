@@ -131,7 +131,7 @@ bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...)
 // Operands of a node that are functions of a product of queries and keys, [batch, heads, queries,
 // keys], and that product; NULL: none.
 struct loops_scores {
-  const struct value *product, *computed[2];
+  const struct value *product, *computed[3]; // score, derivative, kept; NULL: none
   const struct value *bounds[4]; // first, end, first_query, end_query; NULL: none
 };
 struct loops_scores loops_scores_of(const struct node *n);

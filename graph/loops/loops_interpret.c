@@ -204,7 +204,7 @@ struct attending {
   struct execution *x;
   double *q, *k, *scores;
   struct tape *scoring;
-  uint32_t score;
+  uint32_t score, kept;
   int64_t rows, keys, depth, at;
 };
 
@@ -240,6 +240,22 @@ static void soften_one(void *user) {
                   (union element){.real = lse}, DTYPE_F64);
 }
 
+static void keep_one(void *user) {
+  struct attending *w = user;
+  w->scores[w->at++] *= tape_get(w->scoring, w->kept).real;
+}
+
+static void keep(struct execution *x, struct attending *w) {
+  const struct attention *a = x->s->attention;
+  if (!a->kept)
+    return;
+  const struct expr *axes[3] = {x->s->axes[0], x->s->axes[1], a->key};
+  w->scoring = tape_create(&x->c, 3, axes);
+  w->kept = tape_scalar(w->scoring, a->kept);
+  w->at = 0;
+  tape_loop(w->scoring, 0, 3, keep_one, w);
+}
+
 static void attend(struct execution *x, struct attending *w, double *v, int64_t columns) {
   const struct stage *s = x->s;
   x->t = tape_create(&x->c, 2, s->axes);
@@ -247,6 +263,7 @@ static void attend(struct execution *x, struct attending *w, double *v, int64_t 
     x->offset = tape_expr(x->t, s->attention->lse_offset);
   w->at = 0;
   tape_loop(x->t, 0, 2, soften_one, w);
+  keep(x, w);
   x->t = tape_create(&x->c, 3, s->axes);
   x->offset = tape_expr(x->t, s->offset);
   struct multiplying p = {.x = x, .a = w->scores, .b = v, .m = w->rows, .n = columns, .k = w->keys};

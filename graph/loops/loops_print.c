@@ -36,6 +36,8 @@ static void print_attention(const struct attention *a, struct strbuf *out) {
   print_pair("; k = ", a->k, out);
   print_pair("; v = ", a->v, out);
   print_pair("; score = ", a->score, out);
+  if (a->kept)
+    print_pair("; kept = ", a->kept, out);
   if (!a->lse)
     return;
   strbuf_printf(out, "; lse = %s[", a->lse->name);

@@ -58,7 +58,8 @@ static void use_scores(struct builder *b, const struct loops_scores *scores) {
 }
 
 static bool is_score(const struct loops_scores *scores, const struct value *v) {
-  return v == scores->computed[0] || v == scores->computed[1] || v == scores->product;
+  return v == scores->computed[0] || v == scores->computed[1] || v == scores->computed[2] ||
+         v == scores->product;
 }
 
 static void use(struct builder *b, const struct node *n, const struct value *v) {
@@ -274,6 +275,9 @@ static bool is_within_scores(struct builder *b, const struct uses *u, const stru
 // - values compared with themselves at other offsets, unless they are exact: recomputed, an element
 // might not equal itself.
 //
+// What only kernels of attention need of each pair of query and key, and loads nothing, is not
+// stored: which weights dropout keeps.
+//
 // Predicates of indices and constants, which load nothing, are stored only as outputs, and
 // recomputed by their users even then.
 static bool should_store(struct builder *b, const struct deferred *z, const struct scalar *body) {
@@ -302,6 +306,8 @@ static bool should_store(struct builder *b, const struct deferred *z, const stru
   if (u->meets_itself && loads > 0 && body->rounds)
     return true;
   bool expensive = body->is_expensive;
+  if (loads == 0 && u->count && u->computed == u->count && !u->is_output)
+    return false;
   if (loads == 0)
     return expensive && (u->count > 1 || u->in_product) && cost > 20;
   if (u->in_product)

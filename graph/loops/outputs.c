@@ -142,6 +142,7 @@ void loops_drop_unread(struct builder *b) {
     note_reads(a ? a->k : NULL, is_read);
     note_reads(a ? a->v : NULL, is_read);
     note_reads(a ? a->score : NULL, is_read);
+    note_reads(a ? a->kept : NULL, is_read);
     for (size_t k = 0; s->call && k < s->call->operand_count; k++)
       note_reads(s->call->operands[k], is_read);
     if (s->kind == STAGE_SCATTER) // the buffer filled by the map before it, and the indices

@@ -13,8 +13,10 @@ static const struct value *custom_tensor(const struct node *n, const char *name)
 }
 
 struct loops_scores loops_scores_of(const struct node *n) {
-  enum { PRODUCT = 6, SCORE = 7 }; // of tile.attention
+  enum { PRODUCT = 6, SCORE = 7, KEPT = 10 }; // of tile.attention
   struct loops_scores ret = {0};
+  if (n->op == OP_TILE_ATTENTION)
+    ret.computed[2] = node_value(n, KEPT);
   if (n->op == OP_TILE_ATTENTION && node_value(n, SCORE)) {
     ret.product = node_value(n, PRODUCT);
     ret.computed[0] = node_value(n, SCORE);
@@ -22,6 +24,7 @@ struct loops_scores loops_scores_of(const struct node *n) {
     ret.product = custom_tensor(n, "product");
     ret.computed[0] = custom_tensor(n, "score");
     ret.computed[1] = custom_tensor(n, "derivative");
+    ret.computed[2] = custom_tensor(n, "kept");
     static const char *const names[] = {"first", "end", "first_query", "end_query"};
     for (unsigned i = 0; i < COUNT_OF(names); i++)
       ret.bounds[i] = custom_tensor(n, names[i]);

@@ -18,19 +18,19 @@ static const char source[] = {
     PARAMETER("q", 'T'), PARAMETER("k", 'T'), PARAMETER("v", 'T'), PARAMETER("grad", 'T'),         \
         PARAMETER("lse", 'T'), PARAMETER("delta", 'T'), PARAMETER("product", 'T'),                 \
         PARAMETER("score", 'T'), PARAMETER("derivative", 'T'), OPTIONAL("first"), OPTIONAL("end"), \
-        OPTIONAL("first_query"), OPTIONAL("end_query"), PARAMETER("GROUP", 'i'),                   \
+        OPTIONAL("first_query"), OPTIONAL("end_query"), OPTIONAL("kept"), PARAMETER("GROUP", 'i'), \
         PARAMETER("D", 'i'), PARAMETER("WIDTH", 'i'), PARAMETER("D_V", 'i'),                       \
         PARAMETER("WIDTH_V", 'i'), PARAMETER("BLOCK_M", 'i'), PARAMETER("BLOCK_N", 'i')            \
   }
 #define SCHEMA                                                                                     \
   "(Tensor q, Tensor k, Tensor v, Tensor grad, Tensor lse, Tensor delta, Tensor product, Tensor "  \
   "score, Tensor derivative, Tensor? first, Tensor? end, Tensor? first_query, Tensor? end_query, " \
-  "int GROUP, int D, int WIDTH, int D_V, int WIDTH_V, int BLOCK_M, int "                           \
+  "Tensor? kept, int GROUP, int D, int WIDTH, int D_V, int WIDTH_V, int BLOCK_M, int "             \
   "BLOCK_N) -> "
 #define CONSTANTS "GROUP D WIDTH D_V WIDTH_V BLOCK_M BLOCK_N"
 #define OF(t) " " t "_start " t "_stride0 " t "_stride1 " t "_stride2"
 #define SIZES " q_size0 q_size1 q_size2 k_size1 k_size2" OF("q") OF("k") OF("v") OF("grad")
-enum { PARAMETER_COUNT = 20 };
+enum { PARAMETER_COUNT = 21 };
 #define OPERATOR(operator, result_list, result_count, kernel_name, given_arguments, blocks, along, \
                  warps, function)                                                                  \
   {                                                                                                \
@@ -227,9 +227,9 @@ static struct custom_operator *const *operators_of(const struct node *n) {
 
 bool attention_score_gradients_build(struct decompose *d, const struct node *n,
                                      struct value **ret) {
-  enum { TENSORS = 13, DERIVATIVE = 8 };
+  enum { TENSORS = 14, DERIVATIVE = 8 };
   // Of the node's operands.
-  static const unsigned order[TENSORS] = {1, 2, 3, 0, 4, 5, 6, 7, 8, 10, 11, 12, 13};
+  static const unsigned order[TENSORS] = {1, 2, 3, 0, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14};
   struct arg args[PARAMETER_COUNT];
   struct custom_operator *const *operators = operators_of(n);
   for (size_t i = 0; i < TENSORS; i++)

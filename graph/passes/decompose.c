@@ -143,7 +143,7 @@ static bool give_number(struct rewrite *rw, const struct node *n, double value) 
 
 static bool decompose_node(struct rewrite *rw, const struct node *n) {
   struct walk *w = rw->user;
-  uint32_t stream = w->streams;
+  uint32_t stream = n->random_number ? n->random_number - 1 : w->streams;
   if (operator_row(n->op)->class == CLASS_RANDOM)
     w->streams++;
   if (node_is_dead(w->is_live, n))

@@ -69,6 +69,12 @@ static struct value *mask_of(const struct node *n) {
   return a && a->kind == ARG_VALUE ? a->value : NULL;
 }
 
+// The factor of each weight, in four dimensions.
+static struct value *kept_of(struct build *b, const struct node *n) {
+  const struct arg *a = argument(n, "kept");
+  return a && a->kind == ARG_VALUE ? four(b, a->value) : NULL;
+}
+
 static double number_or(const struct arg *a, double otherwise) {
   if (!a || a->kind == ARG_NONE)
     return otherwise;
@@ -89,12 +95,13 @@ static bool scale_of(struct build *b, const struct node *n, const struct value *
   return false;
 }
 
+// The forward operators with dropout are composed of others, which pass the mask on.
 static bool refuses_dropout(struct build *b, const struct node *n) {
   if (number_or(argument(n, "dropout_p"), 0) <= 0)
     return false;
-  struct diag *e =
-      diag_error(b->g->diag, n->span, E1010, "dropout inside of `%s`", operator_row(n->op)->name);
-  diag_help(e, "write the attention out, or drop elements of its result");
+  diag_help(diag_error(b->g->diag, n->span, E1010,
+                       "gradients of attention with dropout, without the mask of its forward pass"),
+            "differentiate the forward graph (`--grad`): its gradients draw the mask again");
   return true;
 }
 
@@ -121,7 +128,7 @@ bool decompose_sdpa(struct decompose *d, const struct node *n, struct value **re
   struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2),
                *mask = mask_of(n);
   double scale;
-  if (refuses_dropout(b, n) || !scale_of(b, n, q, &scale))
+  if (!scale_of(b, n, q, &scale))
     return false;
   if (mask)
     mask = four_mask(b, mask, q, k);
@@ -132,9 +139,12 @@ bool decompose_sdpa(struct decompose *d, const struct node *n, struct value **re
   v = repeat_heads(b, four(b, v), q->shape[1]);
   if (!k || !v || (mask_of(n) && !mask))
     return false;
-  struct arg args[] = {TENSOR(q),   TENSOR(k),           TENSOR(v),
-                       ARG_V(mask), ARG_B(is_causal(n)), ARG_F(scale)};
-  struct node *whole = graph_append(b->g, OP_TILE_ATTENTION, args, 6, n->span);
+  const struct arg none = {.kind = ARG_NONE};
+  struct arg args[] = {TENSOR(q),    TENSOR(k), TENSOR(v), ARG_V(mask),         ARG_B(is_causal(n)),
+                       ARG_F(scale),
+                       none, // product, score, first, end
+                       none,         none,      none,      ARG_V(kept_of(b, n))};
+  struct node *whole = graph_append(b->g, OP_TILE_ATTENTION, args, COUNT_OF(args), n->span);
   if (!whole)
     return false;
   for (uint32_t i = 0; i < n->result_count; i++) {
@@ -193,7 +203,7 @@ static struct value *within(struct build *b, struct value *s, struct value *firs
   return s;
 }
 
-// query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5 product:6 score:7 first:8 end:9
+// query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5 product:6 score:7 first:8 end:9 kept:10
 bool decompose_attention(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   if (d->flags & KEEPS_ATTENTION)
@@ -215,7 +225,8 @@ bool decompose_attention(struct decompose *d, const struct node *n, struct value
   struct value *p = build_div(b, e, sum);
   if (is_empty && p)
     p = build_where(b, is_empty, build_number(b, 0, p->dtype), p);
-  decompose_give(d, n, ret, 0, build_binop(b, OP_MATMUL, build_convert(b, p, v->dtype), v));
+  struct value *weights = node_value(n, 10) ? build_mul(b, p, node_value(n, 10)) : p;
+  decompose_give(d, n, ret, 0, build_binop(b, OP_MATMUL, build_convert(b, weights, v->dtype), v));
   struct value *lse = build_add(b, top, build_unop(b, OP_LOG, sum));
   const struct value *old = n->results[1];
   return !old || decompose_give(d, n, ret, 1, build_view(b, lse, old->rank, old->shape));
@@ -240,6 +251,8 @@ static struct value *of_rows(struct build *b, struct value *v, struct value *lik
 static bool has_plain_kernels(struct decompose *d, const struct node *n,
                               struct attention_gradients *a) {
   if (!(d->flags & HAS_GRADIENT_KERNELS) || mask_of(n) || !a->lse || a->lse->dtype != DTYPE_F32)
+    return false;
+  if (argument(n, "kept"))
     return false;
   a->is_causal = is_causal(n);
   return !attention_rows_are_short(a->q, a->k) && attention_gradients_fit(a);
@@ -278,15 +291,29 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
   if (!score || !lse || !delta)
     return false;
   struct value *factor = build_full(b, 4, score->shape, 1, score->dtype);
-  struct arg args[] = {TENSOR(g),     TENSOR(q),       TENSOR(k),     TENSOR(v),      TENSOR(lse),
-                       TENSOR(delta), TENSOR(product), TENSOR(score), TENSOR(factor), ARG_F(scale)};
+  const struct arg none = {.kind = ARG_NONE};
+  struct arg args[] = {TENSOR(g),
+                       TENSOR(q),
+                       TENSOR(k),
+                       TENSOR(v),
+                       TENSOR(lse),
+                       TENSOR(delta),
+                       TENSOR(product),
+                       TENSOR(score),
+                       TENSOR(factor),
+                       ARG_F(scale),
+                       none, // bounds of keys, of queries
+                       none,
+                       none,
+                       none,
+                       ARG_V(kept_of(b, n))};
   const struct node *all =
       graph_append(b->g, OP_TILE_ATTENTION_GRADIENTS, args, COUNT_OF(args), b->at);
   return all && give_gradients(d, n, ret, all->results);
 }
 
 // grad:0 query:1 key:2 value:3 logsumexp:4 delta:5 product:6 score:7 factor:8 scale:9
-// first:10 end:11 first_query:12 end_query:13
+// first:10 end:11 first_query:12 end_query:13 kept:14
 bool decompose_attention_gradients(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *g = node_value(n, 0), *q = node_value(n, 1), *keys = node_value(n, 2),
@@ -301,12 +328,16 @@ bool decompose_attention_gradients(struct decompose *d, const struct node *n, st
   struct value *p = build_unop(b, OP_EXP, build_sub(b, score, lse)); // 0 in rows without an entry
   p = build_where(b, build_real(b, OP_EQ_TENSOR, lse, MINUS_INFINITY),
                   p ? build_number(b, 0, p->dtype) : NULL, p);
-  struct value *dp = build_up(b, product_of(b, g, v));
+  struct value *dp = build_up(b, product_of(b, g, v)), *kept = node_value(n, 14), *weights = p;
+  if (kept) {
+    dp = build_mul(b, dp, kept);
+    weights = build_mul(b, p, kept);
+  }
   struct value *ds = build_mul(b, p, build_sub(b, dp, build_view(b, node_value(n, 5), 4, column)));
   ds = build_scale(b, build_mul(b, ds, node_value(n, 8)), node_real(n, 9));
   ds = build_convert(b, ds, q->dtype);
   struct value *dv =
-      build_binop(b, OP_MATMUL, build_swap(b, build_convert(b, p, q->dtype), 2, 3), g);
+      build_binop(b, OP_MATMUL, build_swap(b, build_convert(b, weights, q->dtype), 2, 3), g);
   struct value *dk = build_binop(b, OP_MATMUL, build_swap(b, ds, 2, 3), q);
   decompose_give(d, n, ret, 0, build_binop(b, OP_MATMUL, ds, k));
   decompose_give(d, n, ret, 1, sum_heads(b, dk, keys->shape[1]));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a graph: the operators that some values need, from values that are given.
+#include "graph/ir/graph_operators.h"
 #include "graph/passes/passes.h"
 
 static struct graph *empty_like(const struct graph *g, const char *part) {
@@ -38,6 +39,18 @@ static void need(bool *needed, const struct arg *args, size_t count) {
 static void give(struct part *p, const struct value *v) {
   p->rw.map[v->id] =
       graph_add_input(p->rw.to, v->name, v->dtype, v->rank, v->shape, v->strides, v->span);
+}
+
+// A part draws the numbers of the whole graph.
+static void number_random(struct graph *g) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < g->nodes.len; i++) {
+    struct node *n = g->nodes.at[i];
+    if (operator_row(n->op)->class != CLASS_RANDOM)
+      continue;
+    count++;
+    n->random_number = n->random_number ? n->random_number : count;
+  }
 }
 
 // What is given stays, if the operator is there for another result.
@@ -87,6 +100,7 @@ struct graph *graph_extract(struct graph *g, const struct extraction *e) {
   struct part p = {.rw = {.from = g, .to = empty_like(g, e->name)}, .e = e};
   p.needed = arena_array(g->arena, bool, g->value_count + 1);
   p.rw.map = arena_array(g->arena, struct value *, g->value_count + 1);
+  number_random(g);
   find_needed(&p);
   give_all(&p);
   for (size_t i = 0; i < g->nodes.len; i++)

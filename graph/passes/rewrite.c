@@ -61,6 +61,7 @@ bool rewrite_copy(struct rewrite *rw, const struct node *n) {
   struct node *copy = graph_append(rw->to, n->op, rewrite_args(rw, n), n->arg_count, n->span);
   if (!copy)
     return false;
+  copy->random_number = n->random_number;
   for (uint32_t i = 0; i < n->result_count; i++)
     if (n->results[i])
       rewrite_name(rw, n->results[i], copy->results[i], 0);

@@ -78,6 +78,7 @@ static struct attention *packed_attention(const struct packing *p, const struct 
   ret->k = packed(p, a->k);
   ret->v = packed(p, a->v);
   ret->score = packed(p, a->score);
+  ret->kept = packed(p, a->kept);
   ret->lse_offset = packed_offset(p, a->lse_offset);
   return ret;
 }

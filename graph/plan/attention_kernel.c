@@ -17,8 +17,8 @@ static void note_parts(struct access_walk *w, const struct attention_parts *p, b
 void attention_note_accesses(struct planner *pl, const struct attention_plan *t,
                              struct kernel_plan *k) {
   struct access_walk w = {.arena = pl->arena, .k = k};
-  const struct scalar *loaded[] = {t->score.q,     t->score.k,    t->t->v,
-                                   t->score.added, t->score.seen, t->score.expr};
+  const struct scalar *loaded[] = {t->score.q,    t->score.k,    t->t->v,   t->score.added,
+                                   t->score.seen, t->score.expr, t->t->kept};
   for (size_t i = 0; i < COUNT_OF(loaded) && t->step != ATTENTION_MERGE; i++)
     if (loaded[i])
       access_any(&w, loaded[i]);

@@ -22,7 +22,7 @@ static void note_loaded(void *user, const struct scalar *load) {
 // Bits loaded in the loop per score.
 static int64_t loaded_bits(const struct attention_plan *t) {
   struct loaded l = {.query = t->m, .key = t->t->key};
-  const struct scalar *parts[] = {t->score.expr, t->score.added, t->score.seen};
+  const struct scalar *parts[] = {t->score.expr, t->score.added, t->score.seen, t->t->kept};
   for (size_t i = 0; i < COUNT_OF(parts); i++)
     if (parts[i])
       scalar_loads(parts[i], note_loaded, &l);
@@ -39,7 +39,7 @@ static bool scales_queries(const struct attention_plan *t) {
 
 static bool sums_by_product(const struct attention_plan *t) {
   return (t->score.expr || t->score.added) && dtype_bits(t->weights) <= 16 && !t->t->lse &&
-         !t->rounds;
+         !t->t->kept && !t->rounds;
 }
 
 static bool has_whole(const struct attention_plan *t) {

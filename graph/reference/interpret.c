@@ -206,8 +206,9 @@ static bool create_results(struct run *r, struct reference_call *c) {
 
 static bool run_node(struct run *r, const struct node *n) {
   reference_fn f = operator_reference(n->op);
-  struct reference_call c = {r->g,       n,          r->options, r->symbols, r->pool,
-                             r->streams, r->tensors, NULL,       false};
+  const uint32_t stream = n->random_number ? n->random_number - 1 : r->streams;
+  struct reference_call c = {r->g,   n,          r->options, r->symbols, r->pool,
+                             stream, r->tensors, NULL,       false};
   if (!f)
     return call_fail(&c, "writes to a tensor; such graphs are made functional when they are read");
   c.out = memory_zeroed(n->result_count ? n->result_count : 1, sizeof(struct tensor *));

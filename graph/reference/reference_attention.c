@@ -11,6 +11,7 @@ struct attention {
   const struct tensor *query, *key, *value, *mask;
   const struct tensor *first, *end; // of the keys that a query sees; NULL: all
   const struct tensor *score; // [batches, heads, rows, columns]; NULL: of queries, keys and mask
+  const struct tensor *kept;  // a factor of each weight, after the softmax; NULL: 1
   int64_t batches, heads, key_heads, value_heads; // batches: all dimensions before the heads
   int64_t rows, columns, depth, width;            // of scores; of keys; of values
   int64_t sum_rows;                               // of logsumexp, which may be padded
@@ -69,7 +70,7 @@ static bool options(const struct reference_call *c, struct attention *a) {
   unsigned mask = parameter_index(c, "attn_mask");
   mask = mask == UINT32_MAX ? parameter_index(c, "attn_bias") : mask;
   if (dropout != UINT32_MAX && call_real(c, dropout) != 0)
-    return call_fail(c, "dropout inside attention is not defined here; write it out");
+    return call_fail(c, "the mask of dropout is not an operand");
   a->causal = causal != UINT32_MAX && node_truth(c->node, causal);
   a->scale = scale == UINT32_MAX || node_is_none(c->node, scale) ? 1 / sqrt((double)a->depth)
                                                                  : call_real(c, scale);
@@ -77,6 +78,8 @@ static bool options(const struct reference_call *c, struct attention *a) {
   a->first = first == UINT32_MAX ? NULL : call_tensor(c, first);
   a->end = end == UINT32_MAX ? NULL : call_tensor(c, end);
   a->score = given == UINT32_MAX ? NULL : call_tensor(c, given);
+  const unsigned kept = parameter_index(c, "kept");
+  a->kept = kept == UINT32_MAX ? NULL : call_tensor(c, kept);
   if (a->mask && a->mask->rank > a->query->rank)
     return call_fail(c, "the mask has more dimensions than the queries");
   return true;
@@ -138,6 +141,10 @@ static double score_row(const struct attention *a, int64_t i, int64_t row, doubl
   return top;
 }
 
+static double kept_at(const struct attention *a, int64_t i, int64_t row, int64_t column) {
+  return a->kept ? a->kept->at[(i * a->rows + row) * a->columns + column].real : 1;
+}
+
 // Rows without an entry give 0, and a logsumexp of -inf.
 static void attend_row(const struct attention *a, int64_t i, int64_t row, double *scores) {
   const double top = score_row(a, i, row, scores);
@@ -152,7 +159,7 @@ static void attend_row(const struct attention *a, int64_t i, int64_t row, double
   for (int64_t j = 0; a->out && j < a->columns; j++)
     for (int64_t k = 0; scores[j] != 0 && k < a->width; k++)
       a->out->at[(i * a->rows + row) * a->width + k].real +=
-          scores[j] / sum * values[j * a->width + k].real;
+          kept_at(a, i, row, j) * scores[j] / sum * values[j * a->width + k].real;
 }
 
 static void attend(void *user, int64_t i) {
@@ -197,11 +204,12 @@ static void attend_backward_row(const struct attention *a, int64_t i, int64_t ro
   for (int64_t j = 0; j < a->columns && lse != -HUGE_VAL; j++) {
     const double p =
         a->sums_are_weights ? a->sums->at[offset * a->columns + j].real : exp(scores[j] - lse);
+    const double kept = kept_at(a, i, row, j);
     const double ds =
-        p * (dot(gradient, a->value->at + (value_head + j) * a->width, a->width) - delta);
+        p * (kept * dot(gradient, a->value->at + (value_head + j) * a->width, a->width) - delta);
     const double scale = a->scale * (a->factor ? a->factor->at[offset * a->columns + j].real : 1);
     if (a->value_gradient)
-      add_scaled(a->value_gradient->at + (value_head + j) * a->width, p, gradient, a->width);
+      add_scaled(a->value_gradient->at + (value_head + j) * a->width, p * kept, gradient, a->width);
     if (a->query_gradient)
       add_scaled(a->query_gradient->at + offset * a->depth, ds * scale,
                  a->key->at + (head + j) * a->depth, a->depth);

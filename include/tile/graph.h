@@ -293,8 +293,8 @@ typedef tile_status (*tile_graph_function)(tile_graph *graph, tile_value *const 
  * take it as a size. What was captured before then runs; the answer becomes a guard, and what
  * follows is captured as the next program. Later calls run the same programs as long as they find
  * the same answers (a path), and capture another path where one differs; the function must give
- * the same operators for the same answers. Each answer waits for the device. The graph must have
- * no random operators.
+ * the same operators for the same answers. Each answer waits for the device. Random
+ * operators draw the same numbers as without the question.
  *
  * value      of a captured function that is being called: with tensors that have data, not by
  *            tile_captured_prepare; one element.

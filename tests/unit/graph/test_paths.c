@@ -272,6 +272,67 @@ START_TEST(items) {
 }
 END_TEST
 
+// ---- random numbers ----
+
+static tile_value *draw(tile_graph *g, const char *name, tile_value *x, double p) {
+  tile_operand args[] = {tile_g_tensor(x), tile_g_real(p), tile_g_bool(1)};
+  return tile_graph_apply(g, name, args, strstr(name, "dropout") ? 3 : 2);
+}
+
+// Draws before a question, for it, and behind it; `late` is drawn first and needed last. The sign
+// of the second number decides, but `user`, unless negative, is the answer of one that does not
+// ask.
+static tile_status random_numbers(tile_graph *g, tile_value *const *in, size_t n, tile_value **out,
+                                  size_t m, void *user) {
+  (void)n, (void)m;
+  int truth = *(int *)user;
+  tile_value *late = draw(g, "aten.native_dropout.default", in[0], 0.3);
+  tile_value *early = draw(g, "aten.native_dropout.default", in[0], 0.5);
+  if (truth < 0 &&
+      tile_value_truth(tile_gt_number(tile_sum(early, NULL, 0, 0), 6), &truth) != TILE_OK)
+    return TILE_INVALID_ARGUMENT;
+  tile_value *y =
+      truth ? tile_mul(early, draw(g, "aten.native_dropout.default", in[0], 0.4)) : early;
+  tile_value *behind = draw(g, "aten.bernoulli.p", in[0], 0.5);
+  out[0] = tile_add(tile_mul_number(y, 100), tile_add(late, tile_mul_number(behind, 1000)));
+  return TILE_OK;
+}
+
+START_TEST(random_operators) {
+  enum { MANY = 33, SEEDS = 24 };
+  float x[MANY], asked[MANY], again[MANY], plain[2][MANY];
+  int user[3] = {-1, 0, 1}, found[2] = {0, 0};
+  tile_captured *f[3];
+  tile_device *device;
+  ok(tile_device_open("cpu", &device));
+  for (int i = 0; i < MANY; i++)
+    x[i] = (float)(i % 7 - 3) + 0.25f;
+  for (int i = 0; i < 3; i++)
+    ok(tile_captured_create(device, random_numbers, &user[i], &f[i]));
+  int64_t n = MANY;
+  tile_tensor in = {x, TILE_F32, 1, &n, NULL};
+  for (int round = 0; round < 2 * SEEDS; round++) {
+    for (int i = 0; i < 3; i++)
+      ok(tile_captured_set_seed(f[i], 1000003u * (uint64_t)(round % SEEDS)));
+    tile_tensor to = {asked, TILE_F32, 1, &n, NULL}, same = {again, TILE_F32, 1, &n, NULL};
+    ok(tile_captured_call(f[0], NULL, &in, 1, &to, 1));
+    ok(tile_captured_call(f[0], NULL, &in, 1, &same, 1));
+    ck_assert_mem_eq(asked, again, sizeof asked);
+    for (int i = 0; i < 2; i++) {
+      tile_tensor one = {plain[i], TILE_F32, 1, &n, NULL};
+      ok(tile_captured_call(f[i + 1], NULL, &in, 1, &one, 1));
+    }
+    bool is_truth = memcmp(asked, plain[1], sizeof asked) == 0;
+    ck_assert(is_truth || memcmp(asked, plain[0], sizeof asked) == 0);
+    found[is_truth]++;
+  }
+  ck_assert(found[0] > 0 && found[1] > 0);
+  for (int i = 0; i < 3; i++)
+    tile_captured_destroy(f[i]);
+  tile_device_close(device);
+}
+END_TEST
+
 // ---- errors ----
 
 static tile_status two_elements(tile_graph *g, tile_value *const *in, size_t n, tile_value **out,
@@ -292,16 +353,6 @@ static tile_status integer_of_float(tile_graph *g, tile_value *const *in, size_t
   return TILE_OK;
 }
 
-static tile_status random_numbers(tile_graph *g, tile_value *const *in, size_t n, tile_value **out,
-                                  size_t m, void *user) {
-  (void)n, (void)m, (void)user;
-  int truth;
-  tile_operand args[] = {tile_g_tensor(in[0]), tile_g_real(0.5), tile_g_bool(1)};
-  tile_value_truth(tile_sum(in[0], NULL, 0, 0), &truth);
-  out[0] = tile_graph_apply(g, "aten.native_dropout.default", args, 3);
-  return TILE_OK;
-}
-
 static void expect_error(tile_graph_function function, const char *why) {
   struct fixture *f = fixture(function);
   float x[COUNT] = {1, 2}, out[COUNT];
@@ -313,7 +364,6 @@ static void expect_error(tile_graph_function function, const char *why) {
 START_TEST(errors) {
   expect_error(two_elements, "has one can be asked for");
   expect_error(integer_of_float, "of a float tensor");
-  expect_error(random_numbers, "no random operators");
   struct fixture *f = fixture(three_branches);
   const int64_t n = COUNT;
   tile_tensor a = {NULL, TILE_F32, 1, &n, NULL};
@@ -383,6 +433,7 @@ int main(void) {
   tcase_add_test(t, limit);
   tcase_add_test(t, dynamic_sizes);
   tcase_add_test(t, items);
+  tcase_add_test(t, random_operators);
   tcase_add_test(t, errors);
   tcase_add_test(t, times);
   suite_add_tcase(s, t);

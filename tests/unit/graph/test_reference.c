@@ -181,9 +181,11 @@ START_TEST(errors) {
        "r = torch.ops.aten.max_pool2d_with_indices_backward.default(g, x, [2, 2], [2, 2], [0, 0], "
        "[1, 1], False, i)",
        "index 4 is out of range for an image of 4", 4},
-      {"q: \"f32[1, 1, 2, 2]\"",
-       "r = torch.ops.aten.scaled_dot_product_attention.default(q, q, q, None, 0.5)",
-       "dropout inside attention is not defined here; write it out", 0},
+      {"q: \"f32[1, 1, 2, 2]\", l: \"f32[1, 1, 2]\"",
+       "t = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default(q, q, q, "
+       "q, q, l, 0.5, False)\n"
+       "        r: \"f32[1, 1, 2, 2]\" = t[0]",
+       "the mask of dropout is not an operand", 0},
   };
   for (size_t c = 0; c < COUNT_OF(cases); c++) {
     struct small s = small_read(cases[c].parameters, cases[c].body, "r");

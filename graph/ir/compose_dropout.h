@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention with dropout is composed: of native_dropout and tile.dropout_attention.
+#ifndef TILE_GRAPH_IR_COMPOSE_DROPOUT_H
+#define TILE_GRAPH_IR_COMPOSE_DROPOUT_H
+
+#include "graph/ir/graph_build.h"
+
+// Appends them for an operator of forward attention whose `dropout_p` is not 0; the results of `n`
+// are theirs, but for the state of the generator, which is 0.
+void compose_dropout_attention(struct build *b, struct node *n);
+
+#endif
