@@ -44,7 +44,6 @@ static struct value *sums_of(struct build *b, const struct node *n, struct value
 }
 
 void compose_dropout_attention(struct build *b, struct node *n) {
-  enum { FIRST_STATE = 6, END_STATE = 8 };
   int at = operator_parameter(n->op, "dropout_p");
   double p = node_real(n, (unsigned)at);
   struct value *q = node_value(n, 0), *k = node_value(n, 1);
@@ -77,7 +76,4 @@ void compose_dropout_attention(struct build *b, struct node *n) {
         contiguous_strides(b->g->exprs, b->g->arena, q->rank, n->results[0]->shape);
   if (n->result_count > 1)
     n->results[1] = sums_of(b, n, whole->results[1]);
-  unsigned first = n->op == OP_SDPA_EFFICIENT ? 2 : FIRST_STATE;
-  for (unsigned i = first; i < n->result_count && i < END_STATE; i++)
-    n->results[i] = build_full(b, 0, NULL, 0, DTYPE_I64);
 }

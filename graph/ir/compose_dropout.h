@@ -6,7 +6,8 @@
 #include "graph/ir/graph_build.h"
 
 // Appends them for an operator of forward attention whose `dropout_p` is not 0; the results of `n`
-// are theirs, but for the state of the generator, which is 0.
+// are theirs. It has no state of the generator (NULL): gradients that take one would draw another
+// mask.
 void compose_dropout_attention(struct build *b, struct node *n);
 
 #endif

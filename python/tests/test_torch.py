@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend of torch.compile on the CPU: results, gradients and mutations equal those of eager PyTorch."""
 import copy
+import operator
 import os
 import pathlib
 import subprocess
@@ -14,6 +15,7 @@ import tile.torch
 import torch
 from models import CASES, r
 from tile.torch.backend import compile_dynamo_graph
+from tile.torch.capability import refusal
 from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -281,6 +283,36 @@ class Random(Compared):
 
 
 class Split(Compared):
+    def test_dropout_of_split_attention(self):
+        """Forward attention whose state is kept for another graph's gradients is PyTorch's, as are those."""
+        for p, kept, refused in ((0.4, 2, True), (0.4, 1, False), (0.0, 2, False)):
+            g = torch.fx.Graph()
+            q = g.placeholder("q")
+            q.meta["val"] = torch.empty(1, 2, 9, 32, device="meta")
+            node = g.call_function(torch.ops.aten._scaled_dot_product_efficient_attention.default, (q, q, q, None, True, p))
+            node.meta["val"] = q.meta["val"]
+            g.output(tuple(g.call_function(operator.getitem, (node, i)) for i in range(kept + 1)))
+            why = refusal(node, torch.device("meta"))
+            self.assertEqual(why == "attention with dropout whose gradients are in another graph", refused, (p, kept, why))
+
+    def test_training_with_dropout_in_attention(self):
+        """Values that are the identity show the weights that are kept: those of the same seed."""
+        torch.manual_seed(0)
+        q, k, v = (torch.randn(2, 2, n, 8, requires_grad=True) for n in (13, 29, 29))
+        unit = torch.eye(29).expand(2, 2, 29, 29).contiguous().requires_grad_()
+        f = torch.compile(lambda *qkv: nn.functional.scaled_dot_product_attention(*qkv, dropout_p=0.4), backend="tile")
+        torch.manual_seed(3)
+        out = f(q, k, v)
+        given = torch.randn_like(out)
+        found = torch.autograd.grad(out, (q, k, v), given)
+        torch.manual_seed(3)
+        kept = (f(q, k, unit) != 0).double() / 0.6
+        self.assertTrue(0.5 < kept.mean() * 0.6 < 0.7)
+        exact = [x.detach().double().requires_grad_() for x in (q, k, v)]
+        want = (torch.softmax(exact[0] @ exact[1].transpose(2, 3) / 8**0.5, -1) * kept) @ exact[2]
+        for a, b in zip((out, *found), (want, *torch.autograd.grad(want, exact, given.double()))):
+            torch.testing.assert_close(a.double(), b, rtol=1e-5, atol=1e-5)
+
     def test_explain(self):
         def f(x):
             return torch.linalg.qr(x.cos())[1].sin() * x

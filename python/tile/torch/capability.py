@@ -25,15 +25,27 @@ def is_arithmetic(node: fx.Node) -> bool:
     return node.op == "call_function" and is_symbolic(node.meta.get("val"))
 
 
+def _dropout_of(node: fx.Node) -> Any:
+    """The `dropout_p` of an operator of attention; None: it has none."""
+    for i, a in enumerate(node.target._schema.arguments):
+        if a.name == "dropout_p":
+            return node.args[i] if i < len(node.args) else node.kwargs.get("dropout_p", a.default_value)
+    return None
+
+
 def is_random(node: fx.Node) -> bool:
     """Whether the operator draws random numbers. Attention does so only with dropout."""
     if not isinstance(node.target, torch._ops.OpOverload) or torch.Tag.nondeterministic_seeded not in node.target.tags:
         return False
-    for i, a in enumerate(node.target._schema.arguments):
-        if a.name == "dropout_p":
-            given = node.args[i] if i < len(node.args) else node.kwargs.get("dropout_p", a.default_value)
-            return given != 0
-    return True
+    return _dropout_of(node) != 0
+
+
+def _splits_dropout(node: fx.Node) -> bool:
+    """Attention with dropout whose gradients are in another graph: they draw the mask again from results that are PyTorch's."""
+    if not isinstance(node.target, torch._ops.OpOverload) or not _dropout_of(node):
+        return False
+    results = [u.args[1] for u in node.users if getattr(u.target, "__name__", "") == "getitem" and u.users]
+    return "_backward" in node.target._schema.name or any(isinstance(i, int) and i > 1 for i in results)
 
 
 def is_mutation(node: fx.Node) -> bool:
@@ -78,6 +90,8 @@ def refusal(node: fx.Node, device: torch.device) -> Optional[str]:
         return f"the function {getattr(node.target, '__name__', node.target)}"
     if not binding.lib().tile_graph_has_operator(name.encode()):
         return f"the operator {name} is not in Tile"
+    if _splits_dropout(node):
+        return "attention with dropout whose gradients are in another graph"
     return None
 
 
