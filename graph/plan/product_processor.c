@@ -5,7 +5,14 @@
 // fitted to a server with AVX-512, says what padding and packing cost.
 #include "graph/plan/product_time.h"
 
-enum { LEAST = 16, MOST = 256, MOST_K = 256, MOST_SPLIT = 32, SCRATCH_BYTES = 512 << 10 };
+enum {
+  LEAST = 16,
+  MOST = 256,
+  LEAST_K = 32,
+  MOST_K = 256,
+  MOST_SPLIT = 32,
+  SCRATCH_BYTES = 512 << 10
+};
 
 static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -18,12 +25,14 @@ static int64_t scratch_bytes(const struct product_shape *s, const struct product
 static double program_time(const struct product_shape *s, const struct product_block *c,
                            unsigned split) {
   static const double start = 500, flops = 120, left = 0.4, right = 0.5, gathered = 1.2,
-                      store = 0.4, sum = 0.4;
+                      store = 0.4, sum = 0.4, again = 0.1, masks = 1.2;
   double rate = (c->n < 32 ? 0.6 : 1) * (s->dtype == DTYPE_F64 ? 0.5 : 1) * flops;
-  double m = c->m, n = c->n, k = (double)cdiv(cdiv(s->k, split), c->k) * c->k;
+  double m = c->m, n = c->n, blocks = (double)cdiv(cdiv(s->k, split), c->k), k = blocks * c->k;
   double packing = m * (s->is_gathered ? gathered : left) + n * right;
+  packing *= s->k % c->k ? masks : 1;
   double sharing = split == 1 ? 0 : start + m * n * sum * 2;
-  return start + s->products * (2 * m * n * k / rate) + k * packing + m * n * store + sharing;
+  double sums = s->products * (2 * m * n * k / rate + blocks * m * n * again);
+  return start + sums + k * packing + m * n * store + sharing;
 }
 
 struct choice {
@@ -37,13 +46,10 @@ static double time_of(const struct product_shape *s, const struct choice *x, uns
   return (double)cdiv(programs, cores) * program_time(s, c, x->split);
 }
 
-// A power of two that divides k, if it is no small one: then blocks need no masks.
-static unsigned block_k(const struct product_shape *s) {
+// The longest block of k.
+static unsigned most_k(const struct product_shape *s) {
   unsigned most = s->most_k && s->most_k < MOST_K ? s->most_k : MOST_K;
-  unsigned k = plan_power_of_two(s->k, LEAST < most ? LEAST : most, most), divides = k;
-  while (divides > most / 4 && s->k % divides)
-    divides /= 2;
-  return s->k % divides ? k : divides;
+  return plan_power_of_two(s->k, LEAST < most ? LEAST : most, most);
 }
 
 // The block with k in 1 to 32 parts.
@@ -59,12 +65,16 @@ static void consider(struct choice *best, const struct product_shape *s,
 
 struct product_plan product_on_processor(const struct product_shape *s,
                                          const struct program_options *o) {
-  struct product_block c = {.m = LEAST, .n = LEAST, .k = (uint16_t)block_k(s)};
+  unsigned longest = most_k(s), shortest = longest < LEAST_K ? longest : LEAST_K;
+  struct product_block c = {.m = LEAST, .n = LEAST, .k = (uint16_t)longest};
   struct choice best = {c, 1};
-  for (c.m = LEAST; c.m <= MOST; c.m *= 2)
-    for (c.n = LEAST; c.n <= MOST; c.n *= 2)
-      if (scratch_bytes(s, &c) <= SCRATCH_BYTES)
-        consider(&best, s, &c, o);
+  for (unsigned k = longest; k >= shortest; k /= 2)
+    for (c.m = LEAST; c.m <= MOST; c.m *= 2)
+      for (c.n = LEAST; c.n <= MOST; c.n *= 2) {
+        c.k = (uint16_t)k;
+        if (scratch_bytes(s, &c) <= SCRATCH_BYTES)
+          consider(&best, s, &c, o);
+      }
   return (struct product_plan){.block_m = best.block.m,
                                .block_n = best.block.n,
                                .block_k = best.block.k,

@@ -222,6 +222,24 @@ START_TEST(processors_have_large_blocks) {
 }
 END_TEST
 
+// ... which compute little more of k than there is: less than 32 or a sixth.
+START_TEST(processors_round_k_little) {
+  static const int64_t lengths[] = {33, 80, 144, 224, 272, 300, 336, 544, 608, 1000};
+  static const struct program_options one = {.target = "cpu", .multiprocessors = 1};
+  for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+    struct product_shape s = {
+        .batch = 1, .m = 96, .n = 200, .k = lengths[i], .dtype = DTYPE_F32, .products = 1};
+    struct product_plan p = product_choose(&s, &one);
+    int64_t whole = (s.k + p.block_k - 1) / p.block_k * p.block_k;
+    ck_assert_msg(whole - s.k < 32 || 6 * (whole - s.k) <= s.k, "k %lld in blocks of %u",
+                  (long long)s.k, p.block_k);
+  }
+  struct product_shape s = {
+      .batch = 1, .m = 96, .n = 200, .k = 1024, .dtype = DTYPE_F32, .products = 1};
+  ck_assert_uint_ge(product_choose(&s, &one).block_k, 128);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("blocks of products");
   TCase *c = tcase_create("choices");
@@ -231,6 +249,7 @@ int main(void) {
   tcase_add_test(c, pairs_are_whole);
   tcase_add_test(c, clusters_share_rows_that_straddle_lines);
   tcase_add_test(c, processors_have_large_blocks);
+  tcase_add_test(c, processors_round_k_little);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);
