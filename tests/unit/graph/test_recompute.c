@@ -188,7 +188,8 @@ static void check_limits(struct form f) {
   print("half", &half);
   ck_assert_int_le(half.properties.saved_bytes, f.limit);
   ck_assert_int_lt(half.properties.arena_bytes, cheap.properties.arena_bytes);
-  ck_assert_int_le(half.properties.arena_bytes, whole.properties.arena_bytes / 2);
+  // Parts of products, which are no values, take some of it.
+  ck_assert_int_le(half.properties.arena_bytes, whole.properties.arena_bytes * 11 / 20);
   expect_same(&whole, &half, f.type);
   finish(&whole);
   finish(&cheap);
