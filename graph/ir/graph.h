@@ -225,6 +225,8 @@ bool node_truth(const struct node *n, unsigned i);
 // A dimension, counted from the front: negative ones wrap.
 uint32_t node_dim(const struct node *n, unsigned i, uint32_t rank);
 size_t node_list(const struct node *n, unsigned i, const struct arg **ret); // its length
+// A list of numbers for `count` dimensions: one number counts for all, none is `none`.
+void node_extents(const struct node *n, unsigned i, uint32_t count, int64_t none, int64_t *ret);
 
 // ---- properties of values ----
 bool value_is_contiguous(struct exprs *x, const struct value *v);

@@ -48,3 +48,15 @@ size_t node_list(const struct node *n, unsigned i, const struct arg **ret) {
   *ret = n->args[i].list.at;
   return n->args[i].list.count;
 }
+
+void node_extents(const struct node *n, unsigned i, uint32_t count, int64_t none, int64_t *ret) {
+  const struct arg *a = &n->args[i], *list = a;
+  size_t given = a->kind == ARG_NONE ? 0 : 1;
+  if (a->kind == ARG_LIST)
+    given = node_list(n, i, &list);
+  for (uint32_t k = 0; k < count; k++) {
+    ret[k] = none;
+    if (given)
+      expr_is_const(list[k < given ? k : given - 1].number, &ret[k]);
+  }
+}

@@ -43,8 +43,6 @@ static inline bool decompose_is(struct decompose *d, const struct node *n, struc
 }
 
 // ---- arguments ----
-// A list of numbers for `count` dimensions: one number counts for all, none is `none`.
-void node_extents(const struct node *n, unsigned i, uint32_t count, int64_t none, int64_t *ret);
 bool node_is_word(const struct node *n, unsigned i, const char *word);
 // Is it this constant? Also for floats and booleans; false for symbols.
 bool node_is_number(const struct node *n, unsigned i, double number);

@@ -2,39 +2,42 @@
 // Pooling over the last two dimensions: the positions of a window are slices of the padded image,
 // combined one after another. Large windows are separated by dimension.
 #include "graph/passes/decompose.h"
+#include "graph/passes/pool_window.h"
 
 #include <math.h>
 
 enum { MOST_TAPS = 25, MOST_TAPS_ALONG = 4096 };
 
-// One of the two dimensions.
-struct side {
-  uint32_t dim;
-  const struct expr *size, *out; // of the image, of the result
-  int64_t kernel, stride, padding, dilation;
-  bool fits; // no window passes the padding: the number of windows is rounded down
-};
-
-struct window {
-  struct side side[2];
-};
-
-// kernel_size:1 stride:2 padding:3
-static struct window window_of(const struct node *n, const struct value *x, const struct value *out,
-                               unsigned ceil_at) {
+struct window pool_window(const struct node *n, unsigned at, const struct value *x,
+                          const struct value *out, unsigned ceil_at) {
   struct window w;
   const struct arg *list;
   int64_t kernel[2], stride[2], padding[2];
-  node_extents(n, 1, 2, 1, kernel);
-  node_extents(n, node_list(n, 2, &list) ? 2 : 1, 2, 1, stride);
-  node_extents(n, 3, 2, 0, padding);
+  node_extents(n, at, 2, 1, kernel);
+  node_extents(n, node_list(n, at + 1, &list) ? at + 1 : at, 2, 1, stride);
+  node_extents(n, at + 2, 2, 0, padding);
   for (uint32_t i = 0; i < 2; i++) {
     uint32_t dim = x->rank - 2 + i;
-    w.side[i] = (struct side){
-        dim, x->shape[dim],          out->shape[dim], kernel[i], stride[i], padding[i],
-        1,   !node_truth(n, ceil_at)};
+    w.side[i] = (struct side){.dim = dim,
+                              .size = x->shape[dim],
+                              .out = out->shape[dim],
+                              .kernel = kernel[i],
+                              .stride = stride[i],
+                              .padding = padding[i],
+                              .dilation = 1,
+                              .fits = !node_truth(n, ceil_at)};
   }
   return w;
+}
+
+void pool_dilate(const struct node *n, unsigned at, struct window *w) {
+  int64_t dilation[2];
+  node_extents(n, at, 2, 1, dilation);
+  w->side[0].dilation = dilation[0], w->side[1].dilation = dilation[1];
+}
+
+bool pool_has_no_windows(const struct window *w) {
+  return expr_is(w->side[0].out, 0) || expr_is(w->side[1].out, 0);
 }
 
 static bool is_too_large(struct build *b, const struct node *n, const struct window *w) {
@@ -44,10 +47,6 @@ static bool is_too_large(struct build *b, const struct node *n, const struct win
                               (long long)w->side[0].kernel, (long long)w->side[1].kernel);
   diag_help(d, "windows have at most %d positions along a dimension", MOST_TAPS_ALONG);
   return true;
-}
-
-static bool has_no_windows(const struct window *w) {
-  return expr_is(w->side[0].out, 0) || expr_is(w->side[1].out, 0);
 }
 
 static bool give_empty(struct decompose *d, const struct node *n, struct value **ret, uint32_t i) {
@@ -174,13 +173,11 @@ bool decompose_max_pool(struct decompose *d, const struct node *n, struct value 
   struct build *b = &d->b;
   struct value *x = node_value(n, 0);
   const struct value *out = n->results[0] ? n->results[0] : n->results[1];
-  struct window w = window_of(n, x, out, 5);
-  int64_t dilation[2];
-  node_extents(n, 4, 2, 1, dilation);
-  w.side[0].dilation = dilation[0], w.side[1].dilation = dilation[1];
+  struct window w = pool_window(n, 1, x, out, 5);
+  pool_dilate(n, 4, &w);
   if (is_too_large(b, n, &w))
     return false;
-  if (has_no_windows(&w))
+  if (pool_has_no_windows(&w))
     return give_empty(d, n, ret, 0) && give_empty(d, n, ret, 1);
   x = pad(b, pad(b, x, &w.side[1], lowest(x->dtype)), &w.side[0], lowest(x->dtype));
   if (!x)
@@ -252,10 +249,10 @@ bool decompose_avg_pool(struct decompose *d, const struct node *n, struct value 
   struct value *x = build_up(b, node_value(n, 0)), *sum;
   if (!x)
     return false;
-  struct window w = window_of(n, x, n->results[0], 4);
+  struct window w = pool_window(n, 1, x, n->results[0], 4);
   if (is_too_large(b, n, &w))
     return false;
-  if (has_no_windows(&w))
+  if (pool_has_no_windows(&w))
     return give_empty(d, n, ret, 0);
   const struct expr *out[] = {w.side[0].out, w.side[1].out};
   const struct expr *kernel[] = {expr_const(b->g->exprs, w.side[0].kernel),

@@ -3,21 +3,7 @@
 // each position adds up the windows whose maximum it is. Many windows that overlap are scattered
 // instead.
 #include "graph/passes/decompose.h"
-
-// One of the two dimensions.
-struct side {
-  uint32_t dim;
-  const struct expr *size, *out; // of the image, of the windows
-  int64_t kernel, stride, padding, dilation;
-};
-
-struct window {
-  struct side side[2];
-};
-
-static bool has_no_windows(const struct window *w) {
-  return expr_is(w->side[0].out, 0) || expr_is(w->side[1].out, 0);
-}
+#include "graph/passes/pool_window.h"
 
 // The number of windows that may hold a position, along one dimension.
 static int64_t windows_along(const struct side *s) {
@@ -72,29 +58,6 @@ static struct value *gradient_by_windows(struct build *b, struct value *g, struc
   return sum;
 }
 
-// grad_output:0 self:1 kernel_size:2 stride:3 padding:4 dilation:5 ceil_mode:6 indices:7
-static struct window window_of_gradient(const struct node *n) {
-  const struct value *x = n->results[0], *g = node_value(n, 0);
-  const struct arg *list;
-  int64_t kernel[2], stride[2], padding[2], dilation[2];
-  node_extents(n, 2, 2, 1, kernel);
-  node_extents(n, node_list(n, 3, &list) ? 3 : 2, 2, 1, stride);
-  node_extents(n, 4, 2, 0, padding);
-  node_extents(n, 5, 2, 1, dilation);
-  struct window w;
-  for (uint32_t i = 0; i < 2; i++) {
-    uint32_t dim = x->rank - 2 + i;
-    w.side[i] = (struct side){.dim = dim,
-                              .size = x->shape[dim],
-                              .out = g->shape[dim],
-                              .kernel = kernel[i],
-                              .stride = stride[i],
-                              .padding = padding[i],
-                              .dilation = dilation[i]};
-  }
-  return w;
-}
-
 // Indices of windows of one position are those of unpooling: anywhere.
 static bool has_few_windows(const struct window *w) {
   enum { MOST_WINDOWS = 9 };
@@ -116,14 +79,16 @@ static struct value *scattered(struct build *b, struct value *g, struct value *p
   return build_view(b, sum, like->rank, like->shape);
 }
 
+// grad_output:0 self:1 kernel_size:2 stride:3 padding:4 dilation:5 ceil_mode:6 indices:7
 bool decompose_max_pool_backward(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   const struct value *like = n->results[0];
   struct value *g = build_up(b, node_value(n, 0)), *positions = node_value(n, 7);
   if (!g)
     return false;
-  struct window w = window_of_gradient(n);
-  bool is_gathered = has_few_windows(&w) && !has_no_windows(&w);
+  struct window w = pool_window(n, 2, like, g, 6);
+  pool_dilate(n, 5, &w);
+  bool is_gathered = has_few_windows(&w) && !pool_has_no_windows(&w);
   return decompose_is(d, n, ret,
                       is_gathered ? gradient_by_windows(b, g, positions, &w, like->rank)
                                   : scattered(b, g, positions, like));

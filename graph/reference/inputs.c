@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "graph/ir/graph_operators.h"
+#include "graph/reference/input_draw.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,6 +108,29 @@ static void want_ends(struct follow *f, int64_t count) {
   f->hint.use = INPUT_ENDS;
 }
 
+// Indices of the maximum of each window, which is one of its positions. With windows of one
+// position the operator scatters to any.
+static void want_windows(struct follow *f, const struct node *n) {
+  const struct value *image = node_value(n, 1), *windows = node_value(n, 7);
+  int64_t kernel[2], stride[2], padding[2], dilation[2];
+  const struct arg *list;
+  want_index(f, size_at(f, image, -1) * size_at(f, image, -2), 0);
+  node_extents(n, 2, 2, 1, kernel);
+  node_extents(n, node_list(n, 3, &list) ? 3 : 2, 2, 1, stride);
+  node_extents(n, 4, 2, 0, padding);
+  node_extents(n, 5, 2, 1, dilation);
+  if (kernel[0] * kernel[1] == 1)
+    return;
+  f->hint.use = INPUT_WINDOWS;
+  for (int i = 0; i < 2; i++)
+    f->hint.window[i] = (struct input_window){.size = size_at(f, image, i - 2),
+                                              .count = size_at(f, windows, i - 2),
+                                              .kernel = kernel[i],
+                                              .stride = stride[i],
+                                              .padding = padding[i],
+                                              .dilation = dilation[i]};
+}
+
 static void want(struct follow *f, enum input_use use, double scale) {
   if (f->hint.use == INPUT_PLAIN) {
     f->hint.use = use;
@@ -162,7 +186,7 @@ static bool look_at_index(struct follow *f, const struct use *u, int64_t shift) 
     return is_named(u, "target");
   case OP_MAX_POOL2D_BACKWARD:
     if (u->parameter == 7)
-      want_index(f, size_at(f, node_value(n, 1), -1) * size_at(f, node_value(n, 1), -2), shift);
+      want_windows(f, n);
     return u->parameter == 7;
   default: return false;
   }
@@ -313,7 +337,7 @@ static void follow_input(struct follow *f, const struct value *input) {
   }
   if (input->rank == 0 && dtype_is_float(input->dtype))
     want(f, INPUT_POSITIVE, 1); // a scale, an epsilon, a rate
-  if (f->hint.use != INPUT_INDEX && f->hint.use != INPUT_ENDS)
+  if (f->hint.use != INPUT_INDEX && f->hint.use != INPUT_ENDS && f->hint.use != INPUT_WINDOWS)
     f->hint.limit = 2; // a mask, most likely
   if (f->hint.limit < 1)
     f->hint.limit = 1;
@@ -332,37 +356,6 @@ bool graph_hint_input(const struct graph *g, const int64_t *symbols, size_t i,
 
 // ---- values ----
 
-// 64 bits that depend on all bits of x: a linear congruence and two xor-shifts.
-static uint64_t scramble(uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
-// Mean 0, deviation 1: the sum of four uniform numbers, approximately normal.
-static double draw_normal(uint64_t bits) {
-  const uint64_t sum =
-      (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
-  return ((double)sum / 65535 - 2) * 1.7320508075688772;
-}
-
-static union element draw(const struct input_hint *h, enum dtype t, uint64_t bits) {
-  if (!dtype_is_float(t)) {
-    const int64_t limit = t == DTYPE_I1 && h->limit > 2 ? 2 : h->limit;
-    return element_convert((union element){.integer = (int64_t)((bits >> 1) % (uint64_t)limit)},
-                           DTYPE_I64, t);
-  }
-  const double x = draw_normal(bits);
-  double value = x * h->scale;
-  if (h->use == INPUT_POSITIVE)
-    value = 0.5 + 0.5 * fabs(x);
-  else if (h->use == INPUT_LOGARITHM)
-    value = log(h->scale > 1 ? h->scale : 1) + 0.1 * x;
-  if (t == DTYPE_F32)
-    return (union element){.real = (double)(float)value};
-  return element_round((union element){.real = value}, t);
-}
-
 static int compare_integers(const void *a, const void *b) {
   const int64_t x = ((const union element *)a)->integer, y = ((const union element *)b)->integer;
   return (x > y) - (x < y);
@@ -374,7 +367,7 @@ static struct tensor *make(const struct follow *f, const struct value *v, uint64
     shape[d] = size_at(f, v, d);
   struct tensor *t = tensor_create(v->dtype, v->rank, shape);
   for (int64_t i = 0; t && i < t->numel; i++)
-    t->at[i] = draw(&f->hint, t->dtype, scramble(seed + (uint64_t)i));
+    t->at[i] = input_draw(&f->hint, t, i, input_scramble(seed + (uint64_t)i));
   if (t && f->hint.use == INPUT_ENDS)
     qsort(t->at, (size_t)t->numel, sizeof *t->at, compare_integers);
   return t;
@@ -389,7 +382,7 @@ bool graph_make_inputs(const struct graph *g, const int64_t *symbols, uint64_t s
     if (!ok)
       continue;
     follow_input(&f, g->inputs.at[i]);
-    ret[i] = make(&f, g->inputs.at[i], scramble(scramble(seed) + i + 1));
+    ret[i] = make(&f, g->inputs.at[i], input_scramble(input_scramble(seed) + i + 1));
     ok = ret[i] != NULL;
   }
   for (size_t i = 0; !ok && i < g->inputs.len; i++) {

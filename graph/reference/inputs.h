@@ -12,13 +12,21 @@ enum input_use {
   INPUT_POSITIVE,  // from 0.5 on
   INPUT_LOGARITHM, // around log(scale)
   INPUT_INDEX,     // integers in [0, limit)
-  INPUT_ENDS       // integers in [0, limit), ascending: the ends of groups
+  INPUT_ENDS,      // integers in [0, limit), ascending: the ends of groups
+  INPUT_WINDOWS    // of each window of pooling a position in it
+};
+
+// Windows of pooling along one dimension.
+struct input_window {
+  int64_t size, count; // of the image; windows
+  int64_t kernel, stride, padding, dilation;
 };
 
 struct input_hint {
   enum input_use use;
   double scale;
   int64_t limit;
+  struct input_window window[2]; // INPUT_WINDOWS
 };
 
 // The constraints of input i by its uses.

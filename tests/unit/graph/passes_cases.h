@@ -297,7 +297,11 @@ static const struct operator_case cases[] = {
     {IMAGE, "aten.max_pool2d_with_indices.default(x, [2], [], [0], [2], True)", 2},
     {IMAGE, "aten.max_pool2d_with_indices.default(x, [7, 6], [1, 2], [3, 1])", 2},
     {"g: \"f32[2, 4, 3, 4]\", " IMAGE ", i: \"i64[2, 4, 3, 4]\"",
-     "aten.max_pool2d_with_indices_backward.default(g, x, [1, 1], [2, 2], [0, 0], [1, 1], False, "
+     "aten.max_pool2d_with_indices_backward.default(g, x, [2, 2], [2, 2], [0, 0], [1, 1], False, "
+     "i)",
+     0},
+    {"g: \"f32[2, 4, 3, 4]\", " IMAGE ", i: \"i64[2, 4, 3, 4]\"",
+     "aten.max_pool2d_with_indices_backward.default(g, x, [3, 3], [2, 2], [1, 1], [1, 1], False, "
      "i)",
      0},
     {IMAGE, "aten.avg_pool2d.default(x, [3, 2], [2, 2], [1, 1])", 0},
