@@ -185,12 +185,6 @@ static bool compose(struct graph *g, const struct operator_row *row, compose_fn 
   return false;
 }
 
-static bool drops_weights(const struct node *n) {
-  bool is_attention = n->op == OP_SDPA || n->op == OP_SDPA_CPU || n->op == OP_SDPA_FLASH ||
-                      n->op == OP_SDPA_EFFICIENT || n->op == OP_SDPA_CUDNN;
-  return is_attention && node_real(n, (unsigned)operator_parameter(n->op, "dropout_p")) != 0;
-}
-
 struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,
                           size_t arg_count, struct span at) {
   const struct operator_row *row = operator_row(op);
@@ -210,7 +204,7 @@ struct node *graph_append(struct graph *g, enum operator_id op, const struct arg
   n->args = arena_array(g->arena, struct arg, of.count);
   if (!fit_args(g, &of, args, arg_count, n->args, at))
     return NULL;
-  compose_fn append = drops_weights(n) ? compose_dropout_attention : row->compose;
+  compose_fn append = attention_drops_weights(n) ? compose_dropout_attention : row->compose;
   if (complex_in(args, arg_count) && !(append = complex_rule(op))) {
     diag_help(diag_error(g->diag, at, E1008, "`%s` of complex tensors", row->name),
               "write it with the real and the imaginary part: `aten.view_as_real.default`");

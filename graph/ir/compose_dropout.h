@@ -5,6 +5,10 @@
 
 #include "graph/ir/graph_build.h"
 
+// Is it forward attention whose `dropout_p` is not 0?
+bool attention_drops_weights(const struct node *n);
+// Is this result of it the state of the generator, which programs do not have?
+bool attention_is_random_state(const struct node *n, uint32_t result);
 // Appends them for an operator of forward attention whose `dropout_p` is not 0; the results of `n`
 // are theirs. It has no state of the generator (NULL): gradients that take one would draw another
 // mask.

@@ -339,7 +339,10 @@ static void print_free_strides(struct printer *p) {
   bool has_begun = false;
   for (size_t i = 0; i < g->outputs.len; i++) {
     const struct value *v = g->outputs.at[i];
-    if (!v || !v->has_free_strides)
+    bool is_listed = false; // as an earlier output
+    for (size_t k = 0; k < i; k++)
+      is_listed |= g->outputs.at[k] == v;
+    if (!v || !v->has_free_strides || is_listed)
       continue;
     strbuf_printf(p->out, "%s%s", has_begun ? ", " : "\nFree strides: {", p->names[v->id]);
     has_begun = true;

@@ -84,6 +84,16 @@ static const struct scalar *unroll(struct builder *b, const struct reduction *r,
   return all;
 }
 
+// The stage writes the result.
+static void store(struct builder *b, const struct node *n, struct deferred *z, struct stage *s,
+                  const struct assignment *h) {
+  s->out = h->buffer;
+  s->offset = loops_offset(b, h, z->at);
+  loops_inherit(b, z, n);
+  loops_take_origins(b, z, s);
+  loops_stored(b, z, h);
+}
+
 static bool reduce(struct builder *b, const struct node *n, struct deferred *z,
                    const struct reduction *r) {
   int64_t count = unrolled_count(r);
@@ -101,11 +111,7 @@ static bool reduce(struct builder *b, const struct node *n, struct deferred *z,
   s->body = r->body;
   s->op = r->op;
   s->dtype = r->body->dtype;
-  s->out = h.buffer;
-  s->offset = loops_offset(b, &h, z->at);
-  loops_inherit(b, z, n);
-  loops_take_origins(b, z, s);
-  loops_stored(b, z, &h);
+  store(b, n, z, s, &h);
   return true;
 }
 
@@ -208,11 +214,7 @@ bool loops_sum_taps(struct builder *b, const struct node *n, struct deferred *z,
   s->body = loops_tap_terms(b, node_value(n, 1), body, reduced, over);
   s->dtype = t;
   s->sums_taps = true;
-  s->out = h.buffer;
-  s->offset = loops_offset(b, &h, z->at);
-  loops_inherit(b, z, n);
-  loops_take_origins(b, z, s);
-  loops_stored(b, z, &h);
+  store(b, n, z, s, &h);
   return true;
 }
 

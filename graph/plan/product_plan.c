@@ -400,15 +400,15 @@ static void fit_stages(struct product *g) {
   uint64_t tile = (uint64_t)p->block_m * p->block_n, held = 0;
   uint64_t slot =
       (uint64_t)(p->block_m + g->count * p->block_n) * p->block_k * dtype_bits(g->dtype) / 8;
-  bool is_one = g->epilogue.writes.len <= 1;
+  bool lays_out = false;
   for (size_t i = 0; i < g->epilogue.writes.len; i++) {
     held += tile * dtype_bytes(g->epilogue.writes.at[i].buffer->dtype);
-    if (product_loads_residual(g) && !g->stores[i].buffer) {
-      held += tile * dtype_bytes(g->residual->dtype);
-      is_one = false;
-    }
+    lays_out |= !g->stores[i].buffer;
   }
-  while (p->resident && !is_one && p->num_stages > 2 && p->num_stages * slot + held > SHARED_BYTES)
+  bool has_two = lays_out && product_loads_residual(g);
+  held += has_two ? tile * dtype_bytes(g->residual->dtype) : 0;
+  while (p->resident && (has_two || g->epilogue.writes.len > 1) && p->num_stages > 2 &&
+         p->num_stages * slot + held > SHARED_BYTES)
     p->num_stages--;
 }
 

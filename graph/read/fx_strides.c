@@ -17,8 +17,9 @@ static bool read_name(struct reader *r) {
   const struct binding *b = map_get(&r->names, fx_text(r, token));
   if (!b || b->kind != BOUND_VALUE || !b->value->def || !is_output(r->g, b->value)) {
     struct str name = fx_text(r, token);
-    fx_error(r, fx_span(r, token, r->pos), E1001, "`%.*s` is not an output that the graph computes",
-             (int)name.len, name.ptr);
+    diag_help(fx_error(r, fx_span(r, token, r->pos), E1001,
+                       "`%.*s` is not an output that the graph computes", (int)name.len, name.ptr),
+              "the list has names of the `return`");
     return false;
   }
   b->value->has_free_strides = true;

@@ -2,6 +2,7 @@
 // Parses values: names, literals, lists, `torch.float32`, `device(type='cpu')`, and expressions of
 // sizes, also those of annotations ("s27*((s77//s86))").
 #include "graph/ir/complex.h"
+#include "graph/ir/compose_dropout.h"
 #include "graph/ir/fx_names.h"
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
@@ -223,7 +224,13 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
     diag_help(d, "results count from 0: the last is %lld", (long long)count - 1);
     return false;
   }
-  *ret = ARG_V(b->tuple->results[i < 0 ? i + count : i]);
+  uint32_t at_result = (uint32_t)(i < 0 ? i + count : i);
+  if (attention_is_random_state(b->tuple, at_result)) {
+    diag_help(fx_error(r, at, E1010, "the generator's state of attention with dropout"),
+              "let the gradients be made from this graph (`--grad`), or leave dropout out");
+    return false;
+  }
+  *ret = ARG_V(b->tuple->results[at_result]);
   return true;
 }
 
