@@ -16,18 +16,6 @@ static struct arg given_or_none(const struct node *n, const char *name) {
   return a ? *a : (struct arg){.kind = ARG_NONE};
 }
 
-bool attention_drops_weights(const struct node *n) {
-  bool is_attention = n->op == OP_SDPA || n->op == OP_SDPA_CPU || n->op == OP_SDPA_FLASH ||
-                      n->op == OP_SDPA_EFFICIENT || n->op == OP_SDPA_CUDNN;
-  return is_attention && node_real(n, (unsigned)operator_parameter(n->op, "dropout_p")) != 0;
-}
-
-bool attention_is_random_state(const struct node *n, uint32_t result) {
-  enum { OF_EFFICIENT = 2, OF_OTHERS = 6 }; // before it: o, logsumexp; lengths
-  return attention_drops_weights(n) &&
-         result >= (n->op == OP_SDPA_EFFICIENT ? OF_EFFICIENT : OF_OTHERS);
-}
-
 // 1 / (1 - p) for weights that are kept, else 0.
 static struct value *draw(struct build *b, const struct value *q, const struct value *k, double p) {
   const struct expr *shape[GRAPH_MAX_RANK];

@@ -5,7 +5,7 @@
 
 #include "graph/ir/graph_build.h"
 
-// Is it forward attention whose `dropout_p` is not 0?
+// Is it forward attention whose `dropout_p` is not 0? (graph/ir/graph_args.c)
 bool attention_drops_weights(const struct node *n);
 // Is this result of it the state of the generator, which programs do not have?
 bool attention_is_random_state(const struct node *n, uint32_t result);

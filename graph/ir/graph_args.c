@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the arguments of nodes.
-#include "graph/ir/graph.h"
+#include "graph/ir/compose_dropout.h"
+#include "graph/ir/graph_operators.h"
 
 #include <math.h>
 
@@ -59,4 +60,16 @@ void node_extents(const struct node *n, unsigned i, uint32_t count, int64_t none
     if (given)
       expr_is_const(list[k < given ? k : given - 1].number, &ret[k]);
   }
+}
+
+bool attention_drops_weights(const struct node *n) {
+  bool is_attention = n->op == OP_SDPA || n->op == OP_SDPA_CPU || n->op == OP_SDPA_FLASH ||
+                      n->op == OP_SDPA_EFFICIENT || n->op == OP_SDPA_CUDNN;
+  return is_attention && node_real(n, (unsigned)operator_parameter(n->op, "dropout_p")) != 0;
+}
+
+bool attention_is_random_state(const struct node *n, uint32_t result) {
+  enum { OF_EFFICIENT = 2, OF_OTHERS = 6 }; // before it: o, logsumexp; lengths
+  return attention_drops_weights(n) &&
+         result >= (n->op == OP_SDPA_EFFICIENT ? OF_EFFICIENT : OF_OTHERS);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Elements of generated inputs, each from 64 random bits.
 #ifndef TILE_GRAPH_REFERENCE_INPUT_DRAW_H
 #define TILE_GRAPH_REFERENCE_INPUT_DRAW_H
 
