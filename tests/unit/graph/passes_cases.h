@@ -287,7 +287,7 @@ static const struct operator_case cases[] = {
      "p: \"f32[2, 4, 5, 7]\", s: \"f32[2, 4, 5, 7]\", f: \"f32[2, 4, 5, 7]\"",
      "tile.attention_gradients.default(g, q, k, v, l, d, p, s, f, kept = p)", 3},
     {QKV, "aten.scaled_dot_product_attention.default(q, k, v, None, 0.4, True)", 0},
-    {QKV, "aten._scaled_dot_product_efficient_attention.default(q, k, v, None, True, 0.7)", 4},
+    {QKV, "aten._scaled_dot_product_efficient_attention.default(q, k, v, None, True, 0.7)", 2},
     {QKV ", w: \"f32[2, 4, 5, 7]\"", "tile.dropout_attention.default(q, k, v, w)", 2},
     {"g: \"f32[2, 4, 5, 6]\", " QKV ", o: \"f32[2, 4, 5, 6]\", l: \"f32[2, 4, 5]\", "
      "w: \"f32[2, 4, 5, 7]\"",
