@@ -60,15 +60,17 @@ static int64_t padding_of(const struct node *n) {
   return n->arg_count <= 8 || node_is_none(n, 8) ? -1 : node_int(n, 8);
 }
 
-// On CPUs PyTorch omits the bags of plain sums, which the gradient recomputes, and returns one size
-// per bag; on other devices one per offset.
+// On CPUs PyTorch omits the bags of plain sums over rows of f32 and f16, which the gradient
+// recomputes (`meta_embedding_bag` in torch/_meta_registrations.py), and returns one size per bag; on
+// other devices one per offset.
 static void bag_results(struct build *b, struct node *n, struct value *bag, struct value *count,
                         const struct expr *bags) {
   struct value *index = Y;
   int64_t mode = node_int(n, 4), padding = padding_of(n);
   const struct expr *nothing = expr_const(b->g->exprs, 0);
   bool on_cpu = b->g->device && str_starts(str_from(b->g->device), "cpu"),
-       leaves_out = on_cpu && mode == BAG_SUM && padding < 0,
+       is_fast = X->dtype == DTYPE_F32 || X->dtype == DTYPE_F16,
+       leaves_out = on_cpu && mode == BAG_SUM && padding < 0 && is_fast,
        has_more = node_truth(n, 7) && (!on_cpu || n->op == OP_EMBEDDING_BAG_FORWARD);
   const int64_t behind[2] = {0, 1};
   if (has_more)

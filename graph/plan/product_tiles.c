@@ -95,13 +95,15 @@ static bool split_batch(struct planner *pl, struct product_tile *t, const struct
 
 // ---- matrices ----
 
+// A descriptor's base points to numbers: masks are no matrices.
 static struct product_tile tile_of(struct planner *pl, struct buffer *b, const struct expr *offset,
                                    const struct expr *batch, const struct expr *row,
                                    const struct expr *column) {
   const struct expr *one, *rest;
   int64_t elements = TILE_ROW_BYTES / dtype_bytes(b->dtype);
   struct product_tile t = {.buffer = b, .row_axis = row, .column_axis = column};
-  if (!is_extent(row) || !is_extent(column) || !expr_linear(pl->x, offset, row, &t.stride, &rest) ||
+  if (b->dtype == DTYPE_I1 || !is_extent(row) || !is_extent(column) ||
+      !expr_linear(pl->x, offset, row, &t.stride, &rest) ||
       !expr_linear(pl->x, rest, column, &one, &rest) || !expr_is(one, 1) || t.stride->lo < 1 ||
       !product_is_of_sizes(t.stride) || !expr_is_multiple(t.stride, elements))
     return none;

@@ -87,6 +87,11 @@ def half_precision(x, w):
     return F.gelu(x @ w), x.float().mean()
 
 
+@case(lambda n: (torch.randint(0, 9, (n, 4)), r(9, 6, dtype=torch.bfloat16)), tolerance=2.0)
+def bags_of_rows(i, table):
+    return F.embedding_bag(i, table, mode="sum") * 2, F.embedding_bag(i, table.float(), mode="sum")
+
+
 @case(lambda n: (r(n, 4, dtype=torch.float64),))
 def double_precision(x):
     return torch.special.expit(x) + x.pow(3), x.logsumexp(1)

@@ -64,3 +64,17 @@ GRAPH
 simulated "sums by atomics" sums.py
 check "sums by atomics: vectors" 0 'red\.relaxed\.gpu\.global\.add\.v4\.f32' --graph sums.py --emit=ptx --target sm_90a
 check "sums by atomics: one by one before sm_90" 0 '!red\.relaxed\.gpu\.global\.add\.v' --graph sums.py --emit=ptx --target sm_80
+
+# A mask is no matrix of numbers: a tensor map neither stores nor loads it, the other results take theirs.
+cat > masks.py <<'GRAPH'
+def forward(self, x: "f16[70, 48]", w: "f16[48, 96]", b: "f16[96]", k: "b8[70, 96]"):
+    m = torch.ops.aten.addmm.default(b, x, w)
+    p = torch.ops.aten.gt.Scalar(m, 0.25)
+    r = torch.ops.aten.where.self(p, m, b)
+    z = torch.ops.aten.mm.default(x, w)
+    q = torch.ops.aten.mul.Tensor(z, k)
+    return (p, r, q)
+GRAPH
+simulated "masks of products" masks.py
+check "masks of products: tensor maps for the others" 0 'out[0-9]+_tiles = tl\.make_tensor_descriptor\(' --graph masks.py --emit=tile --target sm_90a
+check "masks of products: none for the masks" 0 '!make_tensor_descriptor\(out0' --graph masks.py --emit=tile --target sm_90a
