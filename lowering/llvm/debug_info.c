@@ -196,7 +196,7 @@ static LLVMMetadataRef type_of(struct debug_info *d, MlirOperation op, unsigned 
   return LLVMDIBuilderCreateArrayType(d->builder, bits, 0, type, sizes, rank);
 }
 
-// Zeros at the begin of the function: a variable without a value is zero.
+// Zeros at the start of the function: a variable without a value is zero.
 static LLVMValueRef frame_memory(struct debug_info *d, LLVMTypeRef type, uint64_t bytes,
                                  LLVMValueRef *ret_last) {
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(d->in->llvm);
