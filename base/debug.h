@@ -14,7 +14,7 @@
   X(DEBUG_LAUNCH, "launch", "each launch with its grid and specialisation")                        \
   X(DEBUG_DRIVER, "driver", "each CUDA driver call and its result")                                \
   X(DEBUG_CPU, "cpu", "the CPU executor's choices")                                                \
-  X(DEBUG_GDB, "gdb", "kernels on the CPU have line tables that gdb reads, and no optimisation")   \
+  X(DEBUG_GDB, "gdb", "kernels on the CPU have lines and variables for gdb, and no optimisation")  \
   X(DEBUG_STRICT, "strict", "no tracing: refuses kernels whose products ptxas serialises")         \
   X(DEBUG_CHANNELS_LAST, "channels-last",                                                          \
     "no tracing: images of convolutions have channels last on every target, as on sm_90a")         \

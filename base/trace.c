@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 #define MOST_SLICES (4u << 20) // more are counted, and left out
 #define MOST_TRACKS 64         // of devices
+#define MOST_NAMED 1024        // threads of the host
 #define FLUSH_BYTES (1u << 16)
 
 enum { STATE_OFF, STATE_UNREAD = 1, STATE_FILE = 2, STATE_NVTX = 4 };
@@ -230,6 +232,33 @@ static void put_slice(struct strbuf *out, const struct slice *s) {
   json_end_object(&w);
 }
 
+static void put_thread(struct strbuf *out, int process, uint64_t track, const char *what,
+                       uint64_t number) {
+  char name[32];
+  snprintf(name, sizeof name, "%s %" PRIu64, what, number);
+  strbuf_puts(out, ",\n");
+  put_name(out, "thread_name", process, track, name);
+}
+
+// The names of processes and threads that have slices.
+static void put_names(struct strbuf *out) {
+  bool is_named[MOST_NAMED] = {false};
+  put_name(out, "process_name", PROCESS_HOST, 1, "host");
+  for (size_t i = 0; i < trace.len; i++) {
+    const struct slice *s = &trace.slices[i];
+    if (s->of_device || s->track >= MOST_NAMED || is_named[s->track])
+      continue;
+    is_named[s->track] = true;
+    put_thread(out, PROCESS_HOST, s->track, "thread", s->track);
+  }
+  if (trace.track_count) {
+    strbuf_puts(out, ",\n");
+    put_name(out, "process_name", PROCESS_DEVICE, 1, "devices");
+  }
+  for (size_t i = 0; i < trace.track_count; i++)
+    put_thread(out, PROCESS_DEVICE, i + 1, "stream", i);
+}
+
 static int write_slices(void) {
   struct strbuf text = {0};
   int error = 0;
@@ -239,15 +268,7 @@ static int write_slices(void) {
                 "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"dropped\": \"%zu\"}, "
                 "\"traceEvents\": [\n",
                 trace.dropped);
-  put_name(&text, "process_name", PROCESS_HOST, 0, "host");
-  strbuf_puts(&text, ",\n");
-  put_name(&text, "process_name", PROCESS_DEVICE, 0, "devices");
-  for (size_t i = 0; i < trace.track_count; i++) {
-    char name[32];
-    strbuf_puts(&text, ",\n");
-    snprintf(name, sizeof name, "stream %zu", i);
-    put_name(&text, "thread_name", PROCESS_DEVICE, i + 1, name);
-  }
+  put_names(&text);
   for (size_t i = 0; i < trace.len && !error; i++) {
     strbuf_puts(&text, ",\n");
     put_slice(&text, &trace.slices[i]);

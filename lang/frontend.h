@@ -139,6 +139,7 @@ struct lang_options {
   const char *target; // for compile-time questions of the source
   uint32_t num_warps;
   bool debug;                           // keep device_assert
+  bool debug_values;                    // emit tile.debug_value: debuggers see variables
   struct strbuf *static_print;          // where static_print writes; NULL: nowhere
   struct lang_imports *imports;         // NULL: no other files are read
   const struct lang_observer *observer; // NULL: none

@@ -251,7 +251,7 @@ static bool compile_to_vectors(struct session *s, bool *ret_done) {
   struct refusal refusal = {.op = {NULL}};
   struct pass_options options = s->request->passes;
   bool stopped = false;
-  options.pipeline = PIPELINE_PROCESSOR;
+  options.pipeline = debug_on(DEBUG_GDB) ? PIPELINE_DEBUGGER : PIPELINE_PROCESSOR;
   s->copy = mlirModuleFromOperation(mlirOperationClone(mlirModuleGetOperation(s->module)));
   bool ok = run_passes_once(s, &options, 0, NULL, &stopped) && no_errors(s);
   double at = clock_ms();
@@ -395,6 +395,7 @@ static bool compile_source(struct session *s) {
                                  .target = r->target->name,
                                  .num_warps = s->num_warps,
                                  .debug = r->debug,
+                                 .debug_values = r->target->is_cpu && debug_on(DEBUG_GDB),
                                  .static_print = r->static_print,
                                  .imports = &imports};
   struct trace_slice slice = trace_begin(TRACE_COMPILE, "front end");

@@ -58,6 +58,7 @@ bool pass_find(struct str flag, enum pass_id *ret);
 enum pipeline_id {
   PIPELINE_WHOLE,        // from tile IR to the input of the emission
   PIPELINE_PROCESSOR,    // tile IR simplified, for a processor's vectors
+  PIPELINE_DEBUGGER,     // the same, but nothing is moved or merged
   PIPELINE_SHARED_MEMORY // the last passes alone, for IR whose tiles have layouts
 };
 

@@ -65,6 +65,13 @@ static const enum pass_id processor[] = {
     PASS_dce,
 };
 
+// The same for a debugger: operations stay where the source has them.
+static const enum pass_id debugger[] = {
+    PASS_rewrite_descriptors,
+    PASS_canonicalize,
+    PASS_dce,
+};
+
 // For IR that has layouts: it went through the passes before, or was written by hand.
 static const enum pass_id shared_memory[] = {
     PASS_spill_to_shared,          PASS_allocate_shared, PASS_insert_barriers,
@@ -75,6 +82,7 @@ const enum pass_id *pipeline_passes(enum pipeline_id id, size_t *ret_count) {
   switch (id) {
   case PIPELINE_WHOLE: *ret_count = COUNT_OF(whole); return whole;
   case PIPELINE_PROCESSOR: *ret_count = COUNT_OF(processor); return processor;
+  case PIPELINE_DEBUGGER: *ret_count = COUNT_OF(debugger); return debugger;
   case PIPELINE_SHARED_MEMORY: break;
   }
   *ret_count = COUNT_OF(shared_memory);

@@ -66,6 +66,11 @@ MlirValue build_atomic_rmw(struct builder *b, const char *kind, MlirValue ptr, M
 // ---- debugging and hints ----
 void build_print(struct builder *b, const char *prefix, bool hex, size_t n, const MlirValue *values,
                  const int32_t *is_signed);
+// The variable `name` of the source has this value, whose elements, or those that it points to, are
+// of `dtype` ("u32" where signedness matters); argument: its number among the function's
+// parameters, from 1 on, or 0.
+void build_debug_value(struct builder *b, const char *name, const char *dtype, unsigned argument,
+                       MlirValue value);
 void build_assert(struct builder *b, MlirValue cond, const char *message);
 void build_assume(struct builder *b, MlirValue cond);
 void build_barrier(struct builder *b);

@@ -87,6 +87,14 @@ void build_print(struct builder *b, const char *prefix, bool hex, size_t n, cons
     build_print(b, "", hex, n - first, values + first, is_signed + first);
 }
 
+void build_debug_value(struct builder *b, const char *name, const char *dtype, unsigned argument,
+                       MlirValue value) {
+  MlirNamedAttribute a[] = {named_attr(b->c, "name", attr_str(b->c, name)),
+                            named_attr(b->c, "dtype", attr_str(b->c, dtype)),
+                            named_attr(b->c, "argument", attr_i32(b->c, (int32_t)argument))};
+  build_op(b, OP_TILE_DEBUG_VALUE, 1, &value, 0, NULL, argument ? 3 : 2, a);
+}
+
 void build_assert(struct builder *b, MlirValue cond, const char *message) {
   MlirNamedAttribute a = named_attr(b->c, "message", attr_str(b->c, message));
   build_op(b, OP_TILE_ASSERT, 1, &cond, 0, NULL, 1, &a);

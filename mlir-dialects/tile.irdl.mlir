@@ -232,6 +232,13 @@ irdl.dialect @tile {
     irdl.operands(x: %x, y: %y)
     irdl.results(result: %result)
   }
+  irdl.operation @debug_value {
+    %value = irdl.any
+    %name_attr = irdl.any
+    %dtype_attr = irdl.any
+    irdl.operands(value: %value)
+    irdl.attributes {"name" = %name_attr, "dtype" = %dtype_attr}
+  }
   // One name would mean one type for all, so there are sixteen; see build_print.
   irdl.operation @print {
     %v0 = irdl.any

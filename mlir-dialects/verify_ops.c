@@ -235,6 +235,21 @@ static bool check_print(struct checked *k) {
          wrong(k, "of %lld values needs as many numbers in `is_signed`", (long long)n);
 }
 
+static bool check_debug_value(struct checked *k) {
+  enum dtype dtype;
+  int64_t argument = 1;
+  if (!want_str(k, "name") || !want_str(k, "dtype"))
+    return false;
+  if (!mlirAttributeIsNull(op_attr(k->op, "argument")) && !want_i32(k, "argument", &argument))
+    return false;
+  if (argument < 1 || argument > UINT16_MAX)
+    return wrong(k, "has no parameter %lld", (long long)argument);
+  MlirType element = element_type(operand_type(k, 0));
+  return (dtype_parse(op_attr_str(k->op, "dtype"), &dtype) &&
+          (is_ptr_type(k, element) || dtype_bits(dtype) == dtype_bits(dtype_of_mlir(element)))) ||
+         wrong(k, "of `%s` has another `dtype`", text(k, operand_type(k, 0)));
+}
+
 static bool check_condition(struct checked *k) {
   if (k->id == OP_TILE_ASSERT && !want_str(k, "message"))
     return false;
@@ -271,6 +286,7 @@ static bool check_op(struct checked *k) {
   case OP_TILE_DESCRIPTOR_GATHER:
   case OP_TILE_DESCRIPTOR_SCATTER: return check_descriptor(k);
   case OP_TILE_PRINT: return check_print(k);
+  case OP_TILE_DEBUG_VALUE: return check_debug_value(k);
   case OP_TILE_ASSERT:
   case OP_TILE_ASSUME: return check_condition(k);
   case OP_GPU_CONVERT_LAYOUT: return check_convert_layout(k);

@@ -182,6 +182,14 @@ void eval_body(struct eval *e, struct frame *f) {
   f->flow = NULL;
 }
 
+static void show_parameters(struct eval *e, struct frame *f) {
+  for (size_t i = 0; e->on->show && i < f->function->param_count; i++) {
+    const struct variable *v = scope_find(f, f->function->params[i].name);
+    if (v)
+      e->on->show(e, v->name, f->function->name_span, v->value);
+  }
+}
+
 static bool can_inline(struct eval *e, const struct function *f, struct span at) {
   // Host functions can be called only where code is evaluated at compile time.
   const struct ast_function *caller = e->frame->function;
@@ -248,6 +256,7 @@ struct value eval_inline_for(struct eval *e, const struct function *f, const str
   e->frame = frame;
   e->span = SPAN_NONE;
   e->call_depth++;
+  show_parameters(e, frame);
   eval_body(e, frame);
   e->call_depth--;
   e->frame = frame->caller;

@@ -169,6 +169,8 @@ struct dialect {
   struct value (*constant)(struct eval *e, const struct ast_module *m, const struct ast_constant *k,
                            struct span at);
   // ---- names ----
+  // Tells debuggers the value that a name of the current function has from here on.
+  void (*show)(struct eval *e, const char *name, struct span at, struct value v);
   bool (*find_name)(struct eval *e, const char *name, struct value *ret);
   bool (*find_attribute)(struct eval *e, struct operand x, const char *name, struct value *ret);
   // ---- operators ----

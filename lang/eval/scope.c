@@ -29,6 +29,8 @@ void scope_assign(struct eval *e, const char *name, struct span at, struct value
   var->value = e->on->hold ? e->on->hold(e, v) : v;
   var->span = at;
   var->is_constexpr = false;
+  if (e->on->show)
+    e->on->show(e, name, at, var->value);
   if (at.source)
     eval_observe(e, at.source->text.ptr + at.begin, at, var->value);
 }

@@ -90,6 +90,7 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_GPU_ASYNC_WAIT] = emit_async_wait,
     [OP_TILE_PRINT] = emit_print,
     [OP_TILE_ASSERT] = emit_assert,
+    [OP_TILE_DEBUG_VALUE] = emit_debug_value,
     [OP_TILE_ASSUME] = emit_assume,
     [OP_TILE_BARRIER] = emit_barrier,
     [OP_GPU_BARRIER] = emit_barrier,
@@ -307,6 +308,9 @@ static void set_types(struct emitter *e) {
   e->generic_ptr = LLVMPointerTypeInContext(c, 0);
 }
 
+// Of the stack of a thread on the CPU (runtime/fiber.h), for variables that debuggers see.
+enum { VARIABLE_BYTES = 32 << 10 };
+
 // The entry block holds what depends on the thread alone; the body follows it.
 static bool emit_kernel(struct emitter *e) {
   unsigned n = e->info->param_count;
@@ -324,7 +328,8 @@ static bool emit_kernel(struct emitter *e) {
                                                      .kernel = e->kernel,
                                                      .function = e->function,
                                                      .name = e->info->name,
-                                                     .is_cpu = e->target->is_cpu});
+                                                     .is_cpu = e->target->is_cpu,
+                                                     .variable_bytes = VARIABLE_BYTES});
   for (unsigned i = 0; i < n; i++)
     value_bind(e, mlirBlockGetArgument(block, (intptr_t)i))->at[0] = args[i];
   bool ok = emit_block(e, block);

@@ -392,6 +392,7 @@ bool emit_async_commit(struct emitter *e, MlirOperation op);
 bool emit_async_wait(struct emitter *e, MlirOperation op);
 bool emit_print(struct emitter *e, MlirOperation op);
 bool emit_assert(struct emitter *e, MlirOperation op);
+bool emit_debug_value(struct emitter *e, MlirOperation op);
 bool emit_scf_if(struct emitter *e, MlirOperation op);
 bool emit_scf_for(struct emitter *e, MlirOperation op);
 bool emit_scf_while(struct emitter *e, MlirOperation op);

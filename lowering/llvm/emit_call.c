@@ -173,11 +173,11 @@ static bool emit_callee(struct emitter *e, MlirOperation func, const char *name)
   e->memo = NULL;
   e->axis = axis_analyse(e->c, func, e->arena);
   e->entry = LLVMCreateBuilderInContext(e->llvm);
-  LLVMMetadataRef scope = debug_info_enter(e->debug, e->function, func, name);
+  debug_info_enter(e->debug, e->function, func, name);
   bool ok = define(e);
   LLVMDisposeBuilder(e->entry);
   return_to(e, &caller);
-  debug_info_leave(e->debug, scope, e->func);
+  debug_info_leave(e->debug);
   debug_info_at(e->debug, e->op);
   return ok;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_print and device_assert.
+// device_print, device_assert and the variables that debuggers see.
 #include "lowering/llvm/emit.h"
 
 // Values are printed as i64 or f64, pointers as their address.
@@ -73,5 +73,24 @@ bool emit_assert(struct emitter *e, MlirOperation op) {
   struct branch br = branch_begin(e, failed);
   e->target->hooks->assert_fail(e, op, arena_strndup(e->arena, message.ptr, message.len));
   branch_end(e, &br);
+  return true;
+}
+
+// The elements that this thread holds, in the order of its registers.
+bool emit_debug_value(struct emitter *e, MlirOperation op) {
+  MlirType type = operand_type(op, 0);
+  const struct linear_layout *l = layout_of(e, type);
+  const struct emitted *x = operand_of(e, op, 0);
+  unsigned *registers, n = distinct_registers(e, l, &registers);
+  LLVMTypeRef element = LLVMTypeOf(x->at[0]);
+  bool is_bool = element == e->i1;
+  int64_t shape[] = {n};
+  element = is_bool ? e->i8 : element;
+  LLVMValueRef at = debug_info_variable(e->debug, op, element, l != NULL, shape);
+  for (unsigned i = 0; at && i < n; i++) {
+    LLVMValueRef index = const_i32(e, i), v = x->at[registers[i]];
+    v = is_bool ? LLVMBuildZExt(e->b, v, e->i8, "") : v;
+    LLVMBuildStore(e->b, v, LLVMBuildGEP2(e->b, element, at, &index, 1, ""));
+  }
   return true;
 }

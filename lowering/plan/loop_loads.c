@@ -58,6 +58,7 @@ static const char *effect_of(struct ir_context *c, MlirOperation op) {
   case OP_GPU_BARRIER: return "a barrier in the loop";
   case OP_TILE_ASSERT: return "an assertion in the loop";
   case OP_TILE_PRINT: return "the loop prints";
+  case OP_TILE_DEBUG_VALUE: return "a debugger sees variables of the loop";
   case OP_TILE_INLINE_ASM: return "inline assembly with effects in the loop";
   case OP_FUNC_CALL: return "the loop calls a function";
   case OP_TILE_ATOMIC_RMW:

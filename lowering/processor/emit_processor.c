@@ -7,7 +7,12 @@
 
 #include <llvm-c/Analysis.h>
 
-enum { NOWHERE_BYTES = 256, MAX_INSTRUCTIONS = 60000, MAX_OPERATIONS = 4000 };
+enum {
+  VARIABLE_BYTES = 1 << 20,
+  NOWHERE_BYTES = 256,
+  MAX_INSTRUCTIONS = 60000,
+  MAX_OPERATIONS = 4000
+};
 
 static void set_types(struct strip_emitter *e) {
   LLVMContextRef c = e->llvm;
@@ -66,7 +71,8 @@ static void emit_kernel(struct strip_emitter *e, MlirOperation kernel) {
                                                      .kernel = kernel,
                                                      .function = e->function,
                                                      .name = e->info->name,
-                                                     .is_cpu = true});
+                                                     .is_cpu = true,
+                                                     .variable_bytes = VARIABLE_BYTES});
   for (unsigned i = 0; i < e->info->param_count; i++)
     bind_parameter(e, block, i);
   emit_ops(e, block);

@@ -117,6 +117,30 @@ static void emit_gather_source(struct strip_emitter *e, MlirOperation op) {
     in_buffer(e, operand(op, 0));
 }
 
+// ---- debuggers ----
+
+// All elements of the variable, in row-major order. It is computed here and not again, so that
+// lines follow each other as in the source.
+static void emit_debug_value(struct strip_emitter *e, MlirOperation op) {
+  MlirValue v = operand(op, 0);
+  MlirType t = mlirValueGetType(v);
+  struct buffer *b = arena_new(e->arena, struct buffer);
+  int64_t shape[MAX_RANK], count = 1;
+  unsigned rank = rank_of(v);
+  for (unsigned d = rank; d-- > 0; count *= shape[d]) {
+    shape[d] = tensor_dim(t, d);
+    b->stride[d] = count;
+  }
+  b->type = storage_type(e, element_type(t));
+  b->at = debug_info_variable(e->debug, op, b->type, rank, shape);
+  if (count > 1)
+    in_buffer(e, v);
+  if (b->at && count > 1)
+    copy_to(e, v, b, -1);
+  else if (b->at)
+    LLVMBuildStore(e->b, to_storage(e, single_element(e, v)), b->at);
+}
+
 // ---- the walk ----
 
 static void emit_op(struct strip_emitter *e, MlirOperation op) {
@@ -141,6 +165,7 @@ static void emit_op(struct strip_emitter *e, MlirOperation op) {
   case OP_TILE_ATOMIC_RMW:
   case OP_TILE_ATOMIC_CAS: emit_atomic_loops(e, op); break;
   case OP_TILE_SPECIAL: emit_special(e, op); break;
+  case OP_TILE_DEBUG_VALUE: emit_debug_value(e, op); break;
   case OP_TILE_MAP:
     if (!is_tile(result(op, 0)))
       emit_application(e, op, "function");
@@ -179,13 +204,16 @@ static void note_done(struct strip_emitter *e, MlirOperation op) {
   }
 }
 
-// Deferred values that a terminator takes are emitted by the op around the block.
+// Deferred values that a terminator takes are emitted by the op around the block. With a debugger
+// no statement waits for others.
 void emit_ops(struct strip_emitter *e, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block);
        !mlirOperationIsNull(op) && !e->refusal.why; op = mlirOperationGetNextInBlock(op)) {
     debug_info_at(e->debug, op);
     emit_op(e, op);
     note_done(e, op);
+    if (e->debug)
+      flush(e);
   }
   flush(e);
 }

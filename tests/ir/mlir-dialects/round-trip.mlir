@@ -10,6 +10,10 @@ func.func @kernel(%p: !tile.ptr<!tile.ptr<f16>> {tile.divisibility = 16 : i32}, 
   %r = "tile.make_range"() {start = 0 : i32, end = 64 : i32} : () -> tensor<64xi32, #tilegpu.slice<{dim = 0 : i32, parent = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [2, 16], warps_per_cta = [4, 1]}>}>>
   // CHECK: "tile.expand_dims"
   %e = "tile.expand_dims"(%r) {axis = 0 : i32} : (tensor<64xi32, #tilegpu.slice<{dim = 0 : i32, parent = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [2, 16], warps_per_cta = [4, 1]}>}>>) -> tensor<1x64xi32, #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [2, 16], warps_per_cta = [4, 1]}>>
+  // CHECK: "tile.debug_value"(%{{.*}}) {argument = 2 : i32, dtype = "u32", name = "n"} : (i32) -> ()
+  "tile.debug_value"(%n) {name = "n", dtype = "u32", argument = 2 : i32} : (i32) -> ()
+  // CHECK: "tile.debug_value"(%{{.*}}) {dtype = "f16", name = "p"} : (!tile.ptr<!tile.ptr<f16>>) -> ()
+  "tile.debug_value"(%p) {name = "p", dtype = "f16"} : (!tile.ptr<!tile.ptr<f16>>) -> ()
   // CHECK: "tile.print"(%{{.*}}, %{{.*}}) {hex = false, is_signed = array<i32: 1, 0>
   "tile.print"(%e, %n) {prefix = "e ", hex = false, is_signed = array<i32: 1, 0>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<1x64xi32, #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [2, 16], warps_per_cta = [4, 1]}>>, i32) -> ()
   // CHECK: "tile.load"(%{{.*}}) {{.*}} : (!tile.ptr<!tile.ptr<f16>>) -> !tile.ptr<f16>

@@ -19,6 +19,10 @@ module {
     %g = "tilegpu.warp_group_dot"(%m, %m, %u) {pending = 1 : i32, promoted_every = 32 : i32} : (!n, !n, tensor<64x64xf32>) -> tensor<64x64xf32>
     // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tilegpu.warp_group_dot` needs a positive `promoted_every` and an accumulator of f32 [E0602]
     %h = "tilegpu.warp_group_dot"(%m, %m, %v) {pending = 0 : i32, promoted_every = 32 : i32} : (!n, !n, tensor<64x64xf16>) -> tensor<64x64xf16>
+    // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tile.debug_value` of `f32` has another `dtype` [E0602]
+    "tile.debug_value"(%x) {name = "x", dtype = "f64"} : (f32) -> ()
+    // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tile.debug_value` has no parameter 0 [E0602]
+    "tile.debug_value"(%x) {name = "x", dtype = "f32", argument = 0 : i32} : (f32) -> ()
     // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tilegpu.async_wait` has a negative `pending` [E0602]
     "tilegpu.async_wait"() {pending = -1 : i32} : () -> ()
     return

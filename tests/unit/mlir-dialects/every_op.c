@@ -87,6 +87,7 @@ static void memory(struct builder *b, MlirValue ptr, MlirValue range, MlirValue 
   MlirValue address = build_cast(b, OP_TILE_PTR_TO_INT, ptrs, mlir_of_dtype(c, DTYPE_I64));
   build_cast(b, OP_TILE_INT_TO_PTR, address, ptr_type(c, mlir_of_dtype(c, DTYPE_F16)));
   build_print(b, "x: \"quoted\"", true, 2, (MlirValue[]){x, range}, (int32_t[]){1, 0});
+  build_debug_value(b, "a name", "u32", 1, range);
   build_assert(b, mask, "out of range");
 }
 
