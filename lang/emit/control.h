@@ -29,6 +29,8 @@ void ssa_while_loop(struct eval *e, const struct ssa_while *w, const struct vari
 // Loops of run-time bounds and conditions, as dialect members (loop.c).
 void emit_loop(struct eval *e, const struct stmt *s, const struct range *r);
 void emit_while(struct eval *e, const struct stmt *s);
+// E0216 for a condition that is no single truth (tile_condition.c).
+void report_tile_condition(struct eval *e, struct operand x, const char *what);
 // A subscript of a tile (tile.c).
 struct value emit_tile_subscript(struct eval *e, const struct expr *x, struct value v);
 
