@@ -114,9 +114,8 @@ static void report_offsets_as_mask(struct eval *e, struct operand x, struct span
 static void warn_of_integers(struct eval *e, struct operand x, struct type like) {
   if (!type_is_int(x.v.type) || type_is_bool(x.v.type) || e->frame->is_std)
     return;
-  struct diag *d =
-      eval_warning(e, x.at, E0503, "the mask is %s: all lanes with another number than 0",
-                   type_text(e->a, x.v.type));
+  struct diag *d = eval_warning(e, x.at, E0503, "the mask is %s: every number but 0 is true",
+                                type_text(e->a, x.v.type));
   struct str text = eval_spelled(e, x.at);
   const struct variable *offsets = x.v.type.rank ? NULL : find_offsets(e, like);
   if (!text.len) {

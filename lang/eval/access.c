@@ -199,10 +199,7 @@ static bool help_component(struct diag *d, struct operand x, const char *name, s
   bool is_component = name[0] && strchr("xyz", name[0]) && !name[1];
   if (!is_number || !is_component)
     return false;
-  diag_help(d,
-            "a number has no `.%s`: `tl.program_id(0)` is the position along the first axis, 1 "
-            "and 2 are the others",
-            name);
+  diag_help(d, "`tl.program_id(0)` is a number, and 1 and 2 are the other axes");
   if (x.at.source == at.source && x.at.end + 1 == at.begin)
     diag_fixit(d, (struct span){at.source, x.at.end, at.end}, "");
   return true;

@@ -159,8 +159,10 @@ static void report_missing_argument(struct eval *e, struct call *c, struct str n
 }
 
 // `desc.load(0, 0)`: the offsets are one list. The value of `store` follows them.
-static bool help_offset_list(struct diag *d, const struct builtin *b, const struct operand *args,
-                             const char *const *names, size_t count) {
+static bool help_offset_list(struct eval *e, struct diag *d, const struct call *c,
+                             const struct operand *args, const char *const *names, size_t count) {
+  const struct builtin *b = c->builtin;
+  struct span callee = c->callee;
   size_t last = count - (strcmp(b->name, "store") == 0 ? 2 : 1);
   bool is_access = b->flags & BUILTIN_DESCRIPTOR && last >= 2 && last < count;
   for (size_t i = 1; is_access && i < count; i++)
@@ -168,8 +170,10 @@ static bool help_offset_list(struct diag *d, const struct builtin *b, const stru
   if (!is_access || (strcmp(b->name, "load") != 0 && strcmp(b->name, "store") != 0))
     return false;
   struct span from = args[1].at, to = args[last].at;
-  diag_help(d, "the offsets are one list: `%s([0, 0]%s)`", b->name,
-            strcmp(b->name, "store") == 0 ? ", value" : "");
+  struct str offsets = eval_spelled(e, span_join(from, to)), name = eval_spelled(e, callee);
+  diag_help(d, "the offsets are one list: `%.*s([%.*s]%s)`", (int)name.len, name.ptr,
+            offsets.len ? (int)offsets.len : 4, offsets.len ? offsets.ptr : "0, 0",
+            last + 1 < count ? ", ..." : "");
   diag_fixit(d, (struct span){from.source, from.begin, from.begin}, "[");
   diag_fixit(d, (struct span){to.source, to.end, to.end}, "]");
   return true;
@@ -188,7 +192,7 @@ static bool bind_arguments(struct eval *e, struct call *c, const struct builtin_
     if (next == n) {
       struct diag *d = eval_error(e, args[i].at, E0501, "too many arguments for `%s`",
                                   builtin_spelled(e, c->builtin));
-      if (help_offset_list(d, c->builtin, args, names, count))
+      if (help_offset_list(e, d, c, args, names, count))
         return false;
       if (strcmp(c->builtin->name, "arange") == 0)
         diag_help(d, "a step is multiplied: `tl.arange(0, N) * step`");

@@ -80,8 +80,24 @@ static struct span grouped(struct span at) {
   return is_call ? at : outer;
 }
 
+// `v += m` where v lacks an axis of m: `v = v[:, None] + m`.
+static bool help_augmented(struct eval *e, struct diag *d, struct operand a, struct operand b,
+                           struct span at) {
+  bool is_taken[TYPE_MAX_RANK];
+  struct str left = eval_spelled(e, a.at), right = eval_spelled(e, b.at);
+  if (!is_augmented(at) || !left.len || !right.len || !place_axes(a.v.type, b.v.type, is_taken))
+    return false;
+  const char *edit =
+      arena_printf(e->a, "%.*s = %.*s[%s] %.*s %s", STR_ARG(left), STR_ARG(left),
+                   axes_text(e, b.v.type.rank, is_taken), (int)(at.end - at.begin - 1),
+                   at.source->text.ptr + at.begin, spelled_primary(e, right));
+  diag_help(d, "give the left side a second axis: `%s`", edit);
+  diag_fixit(d, span_join(a.at, b.at), edit);
+  return true;
+}
+
 static bool help_another_axis(struct eval *e, struct diag *d, struct operand small,
-                              struct type large, bool can_edit) {
+                              struct type large) {
   bool is_taken[TYPE_MAX_RANK];
   if (!place_axes(small.v.type, large, is_taken))
     return false;
@@ -95,8 +111,7 @@ static bool help_another_axis(struct eval *e, struct diag *d, struct operand sma
   } else if (text.len) {
     const char *edit = arena_printf(e->a, "%s[%s]", spelled_primary(e, text), axes);
     diag_help(d, "give it %s: `%s`", which, edit);
-    if (can_edit)
-      diag_fixit(d, grouped(small.at), edit);
+    diag_fixit(d, grouped(small.at), edit);
   } else {
     diag_help(d, "give it %s: `x[%s]`", which, axes);
   }
@@ -125,8 +140,8 @@ void report_broadcast_pair(struct eval *e, struct operand a, struct operand b, s
                               type_text(e->a, small.v.type), type_text(e->a, large.v.type));
   diag_label(d, a.at, "%s", type_text(e->a, x));
   diag_label(d, b.at, "%s", type_text(e->a, y));
-  bool can_edit = !(is_augmented(at) && a_is_small);
-  if (help_another_axis(e, d, small, large.v.type, can_edit) || help_transpose(e, d, b, x))
+  if (help_augmented(e, d, a, b, at) || help_another_axis(e, d, small, large.v.type) ||
+      help_transpose(e, d, b, x))
     return;
   if (x.rank == 1 && y.rank == 1)
     diag_help(d, "%d elements against %d: make both sizes equal", x.shape[0], y.shape[0]);
@@ -177,12 +192,12 @@ void report_broadcast_to(struct eval *e, struct operand x, struct type t, const 
   struct diag *d = eval_error(e, x.at, E0214, "cannot broadcast %s%s to %s", what,
                               type_text(e->a, s), type_text(e->a, type_shaped(type_elem(s), t)));
   if (*what)
-    diag_primary_label(d, "%s", shape_text(e, s));
+    diag_primary_label(d, "%s elements", shape_text(e, s));
   if (pointer.source && !e->frame->is_std)
     diag_label(d, pointer, t.rank ? "%s pointers" : "%s pointer", shape_text(e, t));
   if (t.rank == 0 && *what)
     help_offsets(e, d, s, what, pointer);
-  else if (help_another_axis(e, d, x, t, true) || help_transpose(e, d, x, t))
+  else if (help_another_axis(e, d, x, t) || help_transpose(e, d, x, t))
     return;
   else if (!*what)
     diag_help(d, "%s against %s: aligned at the right, each dimension must be equal or 1",
