@@ -120,12 +120,24 @@ static int upload(struct tool *t, struct launch *l) {
   return EXIT_DONE;
 }
 
+// For one launch without checks the buffer is watched for accesses beside it; its alignment is what
+// launches promise, and what the parameter's declaration promises.
+static tile_status allocate_array(const struct tool *t, const struct launch *l,
+                                  struct launch_arg *a) {
+  enum { LEAST = 16, MOST = 256 };
+  size_t align = (size_t)a->param->divisible_by * dtype_bytes(a->value.array.dtype);
+  align = align < LEAST ? LEAST : align > MOST ? MOST : align;
+  bool is_watched = t->o.mode == MODE_RUN && !t->o.check && is_pow2(align);
+  return is_watched ? device_malloc_watched(l->device, launch_arg_bytes(a), align, &a->buffer)
+                    : tile_malloc(l->device, launch_arg_bytes(a), &a->buffer);
+}
+
 static int allocate(struct tool *t, struct launch *l) {
   for (size_t i = 0; i < l->arg_count; i++) {
     struct launch_arg *a = &l->args[i];
     if (!a->value.is_array)
       continue;
-    tile_status status = tile_malloc(l->device, launch_arg_bytes(a), &a->buffer);
+    tile_status status = allocate_array(t, l, a);
     if (status != TILE_OK)
       return launch_failed(t, a->where, status);
     if (a->is_descriptor)
