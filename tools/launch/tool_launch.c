@@ -274,15 +274,40 @@ void launch_close(struct launch *l) {
   tile_device_close(l->device);
 }
 
+// The masks may be right and the sizes wrong: an integer argument lets the element through that an
+// array does not have. The help, or NULL: there is none, or one has the array's own size.
+static const char *argument_beyond(struct tool *t, const struct launch *l, const char *array,
+                                   const struct cpu_violation *v) {
+  const struct launch_arg *beyond = NULL;
+  int64_t elements = (int64_t)v->elements;
+  for (size_t i = 0; i < l->arg_count; i++) {
+    int64_t n = l->packed[i].value.integer;
+    if (!jit_is_integer(&l->packed[i]))
+      continue;
+    if (n == elements)
+      return NULL;
+    if (n > v->element && n > elements && (!beyond || n < beyond->value.integer))
+      beyond = &l->args[i];
+  }
+  if (!beyond)
+    return NULL;
+  const char *name = beyond->param->name;
+  long long n = (long long)beyond->value.integer, has = (long long)elements;
+  return arena_printf(t->arena,
+                      "`%s` is %lld and `%s` has %lld elements: give `--arg %s=%lld`, or arrays of "
+                      "%lld elements",
+                      name, n, array, has, name, has, n);
+}
+
 static void report_violation(struct tool *t, struct launch *l, const struct cpu_violation *v) {
   // The run-time parameter's name: violations count the parameters the kernel was launched with.
   const char *name =
       v->param >= 0 ? tile_kernel_param_name(l->kernel, l->packed, l->arg_count, v->param) : NULL;
-  const char *bound = NULL;
-  for (size_t i = 0; i < l->arg_count && !bound; i++)
+  struct violation_facts facts = {.beyond = name ? argument_beyond(t, l, name, v) : NULL};
+  for (size_t i = 0; i < l->arg_count && !facts.bound; i++)
     if (jit_is_integer(&l->packed[i]) && l->packed[i].value.integer == (int64_t)v->elements)
-      bound = l->args[i].param->name;
-  violation_report(t->diag, l->source, v, name, bound);
+      facts.bound = l->args[i].param->name;
+  violation_report(t->diag, l->source, v, name, &facts);
 }
 
 int launch_compile(struct tool *t, struct launch *l) {
