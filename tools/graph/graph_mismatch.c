@@ -68,7 +68,10 @@ static struct diag *report_sizes(struct tool *t, const struct graph *g, const st
   const char *name = symbol->symbol->name;
   bool is_symbol = v->shape[d] == symbol;
   struct diag *e;
-  if (by && is_symbol)
+  if (by && is_symbol && strcmp(by->name, name) == 0)
+    e = diag_error(t->diag, a->where, E0723, "`%s` is %" PRIu64 " in `%s`, and given as %" PRId64,
+                   name, value->array.shape[d], a->name, expr_hint(symbol));
+  else if (by && is_symbol)
     e = diag_error(t->diag, a->where, E0723, "`%s` is %" PRIu64 " in `%s` and %" PRId64 " in `%s`",
                    name, value->array.shape[d], a->name, expr_hint(symbol), by->name);
   else
