@@ -58,8 +58,7 @@ static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
 }
 
 tile_status device_malloc_watched(tile_device *base, size_t size, size_t align, void **ret) {
-  return base->is_cpu ? alloc(cpu_of(base), size ? size : 1, align, ret)
-                      : tile_malloc(base, size, ret);
+  return alloc(cpu_of(base), size ? size : 1, align, ret);
 }
 
 static tile_status cpu_release(tile_device *base, void *p) {

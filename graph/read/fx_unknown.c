@@ -77,6 +77,6 @@ void fx_report_unknown(struct reader *r) {
   size_t shown = 0;
   for (size_t i = 0; i < r->unknown.len && i < SHOWN && shown < NEAR; i++)
     shown += note_unknown_operator(d, &r->unknown.at[i]);
-  diag_help(d, "docs/operators.md lists the operators; let PyTorch decompose others before the "
+  diag_help(d, "docs/operators.md lists the operators; let PyTorch decompose others\nbefore the "
                "graph is printed, or register them (tile/operator.h)");
 }

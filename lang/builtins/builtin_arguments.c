@@ -57,7 +57,7 @@ static bool help_descriptor(struct eval *e, struct diag *d, const struct call *c
   struct value block;
   bool is_store = strcmp(c->builtin->name, "store") == 0;
   if (!value_is_record(p.v, RECORD_DESCRIPTOR) || (!is_store && strcmp(c->builtin->name, "load")) ||
-      !descriptor_attribute(e, p.v, "block_shape", &block))
+      !e->on->find_attribute(e, p, "block_shape", &block))
     return false;
   struct str name = eval_spelled(e, p.at);
   struct str value = is_store ? eval_spelled(e, c->args[1].at) : (struct str){NULL, 0};

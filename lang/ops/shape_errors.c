@@ -49,7 +49,7 @@ static MlirOperation reduction_of(struct eval *e, MlirValue x) {
   return none;
 }
 
-// `tl.max(v, axis=1)` itself, without the axis that `is_taken` lacks: the place before its last
+// `tl.max(v, axis=1)` itself, without the axis that `is_taken` lacks: the location before its last
 // parenthesis, else SPAN_NONE.
 static struct span end_of_reduction(struct eval *e, struct operand x, struct str text,
                                     unsigned rank, const bool *is_taken) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters written as in C: `float *x`, `const float* x`, `x: float*`. Each is reported with its
 // form here, and parsing goes on behind it.
+//
+// Recursion is the algorithm: recursive descent.
 #include "base/diag.h"
 #include "base/dtype.h"
 #include "lang/syntax/parser.h"

@@ -127,7 +127,8 @@ static tile_status allocate_array(const struct tool *t, const struct launch *l,
   enum { LEAST = 16, MOST = 256 };
   size_t align = (size_t)a->param->divisible_by * dtype_bytes(a->value.array.dtype);
   align = align < LEAST ? LEAST : align > MOST ? MOST : align;
-  bool is_watched = t->o.mode == MODE_RUN && !t->o.check && is_pow2(align);
+  bool is_watched =
+      t->o.mode == MODE_RUN && device_is_cpu(l->device) && !t->o.check && is_pow2(align);
   return is_watched ? device_malloc_watched(l->device, launch_arg_bytes(a), align, &a->buffer)
                     : tile_malloc(l->device, launch_arg_bytes(a), &a->buffer);
 }
