@@ -37,6 +37,13 @@ static const char *type_text(struct tool *t, enum dtype dtype, uint32_t rank, co
   return strbuf_cstr(&s);
 }
 
+// "f32[3*s0, 8]".
+static const char *declared_text(struct tool *t, const struct value *v) {
+  struct strbuf s = {.arena = t->arena};
+  value_type_print(v, false, &s);
+  return strbuf_cstr(&s);
+}
+
 static const char *given_text(struct tool *t, const struct arg_value *value) {
   if (!value->is_array)
     return "a number";
@@ -80,8 +87,9 @@ static struct diag *report_sizes(struct tool *t, const struct graph *g, const st
   if (by)
     diag_label(e, by->where, "makes %s %" PRId64, name, expr_hint(symbol));
   else
-    diag_note(e, SPAN_NONE, "%s is %" PRId64 ", a likely size; `--arg %s=N` gives it", name,
-              expr_hint(symbol), name);
+    diag_note(e, SPAN_NONE,
+              "the graph has %s; %s is %" PRId64 ", a likely size; `--arg %s=N` gives it",
+              declared_text(t, v), name, expr_hint(symbol), name);
   return e;
 }
 
