@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording of diagnostics. Control characters are removed from texts here, because they quote
 // untrusted names and files.
+#include "base/diag_first.h"
 #include "base/diag_internal.h"
 
 #include <stdlib.h>
@@ -196,6 +197,11 @@ static const struct diag *first_error(const struct diag_engine *e) {
 const char *diag_first_error(const struct diag_engine *e) {
   const struct diag *d = first_error(e);
   return d ? d->message : "";
+}
+
+struct span diag_first_error_span(const struct diag_engine *e) {
+  const struct diag *d = first_error(e);
+  return d ? d->at : SPAN_NONE;
 }
 
 enum diag_code diag_first_error_code(const struct diag_engine *e) {

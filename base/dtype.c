@@ -50,12 +50,33 @@ bool dtype_parse(struct str name, enum dtype *ret) {
 }
 
 const char *dtype_of_other_language(struct str name) {
-  static const char *const others[][2] = {
-      {"float", "f32"},  {"single", "f32"},   {"double", "f64"},  {"half", "f16"},
-      {"int", "i32"},    {"long", "i64"},     {"short", "i16"},   {"char", "i8"},
-      {"byte", "u8"},    {"bool", "i1"},      {"bool_", "i1"},    {"uint", "u32"},
-      {"size_t", "u64"}, {"unsigned", "u32"}, {"int32_t", "i32"}, {"int64_t", "i64"},
-      {"uint8_t", "u8"}, {"uint32_t", "u32"}, {"__half", "f16"},  {"fp8", "f8e4nv"}};
+  static const char *const others[][2] = {{"float", "f32"},
+                                          {"single", "f32"},
+                                          {"double", "f64"},
+                                          {"half", "f16"},
+                                          {"int", "i32"},
+                                          {"long", "i64"},
+                                          {"short", "i16"},
+                                          {"char", "i8"},
+                                          {"byte", "u8"},
+                                          {"bool", "i1"},
+                                          {"bool_", "i1"},
+                                          {"uint", "u32"},
+                                          {"size_t", "u64"},
+                                          {"unsigned", "u32"},
+                                          {"int32_t", "i32"},
+                                          {"int64_t", "i64"},
+                                          {"uint8_t", "u8"},
+                                          {"uint32_t", "u32"},
+                                          {"__half", "f16"},
+                                          {"fp8", "f8e4nv"},
+                                          {"int8_t", "i8"},
+                                          {"int16_t", "i16"},
+                                          {"uint16_t", "u16"},
+                                          {"uint64_t", "u64"},
+                                          {"__nv_bfloat16", "bf16"},
+                                          {"nv_bfloat16", "bf16"},
+                                          {"void", "i8"}};
   for (size_t i = 0; i < COUNT_OF(others); i++)
     if (str_is(name, others[i][0]))
       return others[i][1];

@@ -351,7 +351,10 @@ static bool parse_grid(struct grid_parser *p, struct grid_value ret[3]) {
     (void)peek(p); // so that the span of the axis begins after blanks
     size_t begin = p->at;
     if (axis == 3) {
-      WRONG(p, begin, p->text.len, "a grid has at most three axes");
+      diag_help(WRONG(p, begin, p->text.len, "a grid has at most three axes"),
+                "fold the others into the third one: `--grid X,Y,Z*W`; the kernel has `i // W` and "
+                "`i %% W` of "
+                "`i = tl.program_id(2)`");
       return false;
     }
     if (!parse_sum(p, &value) || (!value.code && !check_range(p, begin, axis, value.number)))

@@ -44,6 +44,8 @@ struct lang_unit;
 // NULL only if the file could not be tokenized. Errors, possibly several, are in `diag`.
 struct lang_unit *lang_unit_read(struct arena *a, struct diag_engine *diag,
                                  const struct source *source);
+// Whether the errors of reading hide nothing of the file, so that the rest can be checked too.
+bool lang_unit_is_whole(const struct lang_unit *u);
 const struct source *lang_unit_source(const struct lang_unit *u);
 void lang_unit_print(const struct lang_unit *u,
                      struct strbuf *out); // S-expressions, one statement a line

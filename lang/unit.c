@@ -8,14 +8,18 @@
 struct lang_unit *lang_unit_read(struct arena *a, struct diag_engine *diag,
                                  const struct source *source) {
   struct trace_slice slice = trace_begin(TRACE_COMPILE, "parse");
+  unsigned errors = diag_error_count(diag);
   struct ast_module *tree = ast_read(a, diag, source);
   trace_end(&slice, &(struct trace_detail){.file = source->name, .line = 1});
   if (!tree)
     return NULL;
   struct lang_unit *u = arena_new(a, struct lang_unit);
-  *u = (struct lang_unit){.arena = a, .tree = tree};
+  bool is_whole = diag_error_count(diag) - errors == tree->readable_errors;
+  *u = (struct lang_unit){.arena = a, .tree = tree, .is_whole = is_whole};
   return u;
 }
+
+bool lang_unit_is_whole(const struct lang_unit *u) { return u->is_whole; }
 
 const struct source *lang_unit_source(const struct lang_unit *u) { return u->tree->source; }
 

@@ -9,6 +9,7 @@
 struct lang_unit {
   struct arena *arena;
   struct ast_module *tree;
+  bool is_whole;
   bool is_resolved;
   // The arguments of lang_unit_resolve; the dependencies are of the files that it read.
   const char *target;

@@ -88,6 +88,7 @@ static bool finish_with_ir(struct session *s) {
 }
 
 static bool check_options(struct session *s) {
+  unsigned errors = diag_error_count(s->diag);
   const struct compile_request *r = s->request;
   s->num_warps = r->num_warps ? r->num_warps : DEFAULT_WARPS;
   s->num_stages = r->num_stages ? r->num_stages : DEFAULT_STAGES;
@@ -101,7 +102,7 @@ static bool check_options(struct session *s) {
     diag_help(
         diag_error(s->diag, SPAN_NONE, E0606, "a cluster cannot have %u programs", r->num_ctas),
         "`num_ctas` is 1, 2, 4, 8 or %d", KERNEL_MAX_CTAS);
-  return no_errors(s);
+  return diag_error_count(s->diag) == errors;
 }
 
 // ---- stages ----
@@ -358,7 +359,7 @@ static const struct lang_unit *read_unit(struct session *s, double *at) {
     return r->unit;
   struct lang_unit *unit = lang_unit_read(s->a, s->diag, r->source);
   lap(at, &s->ret->timing.parse_ms);
-  if (!unit || !no_errors(s))
+  if (!unit || !(no_errors(s) || lang_unit_is_whole(unit)))
     return NULL;
   if (r->emit == EMIT_AST) // the tree as it was parsed
     return unit;

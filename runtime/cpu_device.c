@@ -19,7 +19,7 @@ static size_t rounded(size_t size) {
 
 static void buffer_free(const struct cpu_buffer *b) {
   if (!b->registrations)
-    cpu_buffer_unmap((void *)b->base, rounded(b->size), b->is_guarded);
+    cpu_buffer_unmap((char *)b->base - b->shift, rounded(b->size), b->is_guarded);
 }
 
 // ---- memory ----
@@ -28,8 +28,8 @@ static tile_status out_of_memory(size_t size) {
   return status_set(TILE_OUT_OF_DEVICE_MEMORY, "no room for %zu bytes on the CPU device", size);
 }
 
-static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
-  struct cpu_device *d = cpu_of(base);
+// watched_align: 0, or the alignment of a buffer that ends at its guard (cpu_watch.c).
+static tile_status alloc(struct cpu_device *d, size_t size, size_t watched_align, void **ret) {
   // The poison below touches every page: a request for more memory than the machine has must fail
   // here, before the kernel's out-of-memory killer ends the process.
   if (size > d->memory)
@@ -37,8 +37,11 @@ static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
   bool is_guarded = false;
   pthread_mutex_lock(&d->lock);
   bool fits = d->bytes_in_use <= d->memory - size;
-  void *p = fits ? cpu_buffer_map(rounded(size), &is_guarded) : NULL;
-  if (p && !cpu_buffer_insert(d, (struct cpu_buffer){(uintptr_t)p, size, is_guarded, 0})) {
+  char *p = fits ? cpu_buffer_map(rounded(size), &is_guarded) : NULL;
+  struct cpu_buffer b = {.base = (uintptr_t)p, .size = size, .is_guarded = is_guarded};
+  if (watched_align && is_guarded)
+    cpu_watch_place(&b, watched_align);
+  if (p && !cpu_buffer_insert(d, b)) {
     cpu_buffer_unmap(p, rounded(size), is_guarded);
     p = NULL;
   }
@@ -46,8 +49,16 @@ static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
   if (!p)
     return out_of_memory(size);
   memset(p, CPU_POISON, rounded(size));
-  *ret = p;
+  *ret = (void *)b.base;
   return TILE_OK;
+}
+
+static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
+  return alloc(cpu_of(base), size, 0, ret);
+}
+
+tile_status device_malloc_watched(tile_device *base, size_t size, size_t align, void **ret) {
+  return alloc(cpu_of(base), size ? size : 1, align, ret);
 }
 
 static tile_status cpu_release(tile_device *base, void *p) {

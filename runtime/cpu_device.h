@@ -33,6 +33,8 @@ struct cpu_buffer { // one tile_malloc, or memory that the caller registered
   size_t size;
   bool is_guarded;
   unsigned registrations; // 0: of tile_malloc
+  bool is_watched;        // launches without checks look at the bytes beside it (cpu_watch.c)
+  size_t shift;           // from the start of its memory to `base`
 };
 
 // Memory that one worker thread of the pool reuses for the CTAs it runs.
@@ -115,6 +117,13 @@ struct cpu_cta {
 // guard pages; it has none where address space is limited.
 void *cpu_buffer_map(size_t size, bool *ret_guarded);
 void cpu_buffer_unmap(void *p, size_t size, bool is_guarded);
+
+// ---- cpu_watch.c ----
+// Moves the start of a guarded buffer, a multiple of CPU_BUFFER_ALIGN bytes from its end, as far to
+// the end as the alignment allows: a power of two up to CPU_BUFFER_ALIGN.
+void cpu_watch_place(struct cpu_buffer *b, size_t align);
+// After a launch without checks: an error if the bytes beside a watched buffer have changed.
+tile_status cpu_watch_end(struct cpu_launch *l, tile_status status);
 
 // ---- cpu_buffer_table.c; with the device's lock ----
 // Index of the buffer that contains `address` in a sorted table; `count` if none.

@@ -83,6 +83,7 @@ tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void 
     cpu_fault_remove();
     s = l.status == TILE_OK ? TILE_OK : status_set(l.status, "%s", l.message);
     s = cpu_check_end(&l, s);
+    s = check ? s : cpu_watch_end(&l, s);
   }
   pthread_mutex_destroy(&l.lock);
   return s;

@@ -79,6 +79,10 @@ tile_status device_allocation(tile_device *d, const void *p, void **ret_base, si
 
 // CPU and simulated devices: the callback of device_print; NULL (default) prints nothing.
 void device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
+// As tile_malloc, of the CPU only. The buffer ends less than `align` bytes before inaccessible memory, and
+// a launch without checks fails if it writes to the bytes beside it. `align` is a power of two of
+// at least 16 and at most 256.
+tile_status device_malloc_watched(tile_device *d, size_t size, size_t align, void **ret);
 // Suppresses the output of CPU launches until it is undone; other devices ignore it.
 void device_quiet(tile_device *d, bool on);
 enum cpu_violation_kind {

@@ -86,9 +86,8 @@ const char *tile_error_json(void) {
   free(last.document);
   last.document = strbuf_take(&text);
   forget_at_end();
-  return last.document
-             ? last.document
-             : "{\"status\": \"out of memory\", \"message\": \"\", \"diagnostics\": []}";
+  return last.document ? last.document
+                       : "{\"status\": \"out of memory\", \"message\": \"\", \"diagnostics\": []}";
 }
 
 const char *tile_version(void) { return TILE_PROJECT_VERSION; }

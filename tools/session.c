@@ -14,12 +14,16 @@ struct source *tool_source(struct tool *t, int *ret_status) {
   struct str text;
   if (!t->o.file) {
     diag_help(diag_error(t->diag, SPAN_NONE, E0703, "no input file"),
-              "name a .tile file: `tilec add.tile --emit=ptx`; `tilec --help` shows more");
+              t->o.graph
+                  ? "name a graph as PyTorch prints it: `tilec graph model.py --run`"
+                  : "name a .tile file: `tilec add.tile --emit=ptx`; `tilec --help` shows more");
     *ret_status = EXIT_USAGE;
     return NULL;
   }
   int error = file_read(t->arena, t->o.file, SOURCE_MAX_BYTES, &text);
-  enum foreign_use use = t->o.graph ? FOREIGN_GRAPH : FOREIGN_SOURCE;
+  enum foreign_use use = t->o.graph                 ? FOREIGN_GRAPH
+                         : t->o.mode == MODE_REPORT ? FOREIGN_EITHER
+                                                    : FOREIGN_SOURCE;
   if (error == 0 && foreign_report(t->diag, t->o.file_at, t->o.file, text, use)) {
     *ret_status = EXIT_WRONG;
     return NULL;
@@ -44,6 +48,9 @@ struct source *tool_source(struct tool *t, int *ret_status) {
                SOURCE_MAX_BYTES >> 20);
   else if (error == ENOMEM)
     diag_error(t->diag, t->o.file_at, E0991, "out of memory for `%s`", t->o.file);
+  else if (error == EISDIR)
+    diag_help(diag_error(t->diag, t->o.file_at, E0710, "`%s` is a folder, not a file", t->o.file),
+              "name a file in it: a `.tile` file, or a graph for `tilec graph`");
   else
     diag_error(t->diag, t->o.file_at, E0710, "cannot read `%s`: %s", t->o.file, strerror(error));
   return NULL;
@@ -54,7 +61,13 @@ int tool_cannot_write(struct tool *t, struct span at, const char *path, int erro
     diag_error(t->diag, at, E0991, "out of memory for `%s`", path);
     return EXIT_LIMIT;
   }
-  diag_error(t->diag, at, E0711, "cannot write `%s`: %s", path, strerror(error));
+  struct diag *d = diag_error(t->diag, at, E0711, "cannot write `%s`: %s", path, strerror(error));
+  if (error == ENOENT)
+    diag_help(d, "its folder does not exist: make it by `mkdir -p`, or name another one");
+  else if (error == EISDIR)
+    diag_help(d, "it is a folder: name a file in it");
+  else if (error == EACCES)
+    diag_help(d, "the file or its folder may not be written: name another place, such as `/tmp`");
   return EXIT_CANNOT_WRITE;
 }
 

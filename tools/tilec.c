@@ -3,6 +3,7 @@
 // errors into an exit status.
 #include "autotune/worker/worker.h"
 #include "base/debug.h"
+#include "base/diag_first.h"
 #include "base/trace.h"
 #include "tools/lsp/lsp.h"
 #include "tools/progress.h"
@@ -22,15 +23,24 @@ static bool want_color(const struct tool *t) {
   return isatty(STDERR_FILENO) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 }
 
-// `-D BLOCK=abc` gives a text. Where that is what an error is about, a warning points at it.
+// `-D BLOCK=abc` gives a text. Where that is what the first error is about, it is the only error,
+// at the definition.
 static void explain_definitions(struct tool *t) {
   for (size_t i = 0; diag_error_count(t->diag) && i < t->o.defines.len; i++) {
     const struct assignment *a = &t->o.defines.at[i];
     const char *text = arena_printf(t->arena, "'%.*s'", STR_ARG(a->value));
     if (!a->where.source || !strstr(diag_first_error(t->diag), text))
       continue;
-    diag_help(diag_warning(t->diag, a->where, E0707, "this makes `%s` the text %s", a->name, text),
-              "give a number, such as `-D %s=128`, a type, `True`, `None` or a tuple", a->name);
+    struct span at = diag_first_error_span(t->diag);
+    const char *why = arena_strdup(t->arena, diag_first_error(t->diag));
+    diag_forget(t->diag, 0);
+    struct diag *d = diag_error(t->diag, a->where, E0707, "`%s` is the text %s", a->name, text);
+    if (at.source)
+      diag_label(d, at, "%s", why);
+    diag_help(
+        d, "give what the kernel needs: a number, `-D %s=128`, or a type, `True`, `None`, a tuple",
+        a->name);
+    return;
   }
 }
 

@@ -49,10 +49,31 @@ static const char *refusal(struct str name) {
   return NULL;
 }
 
+// `aten.add`: PyTorch prints the overload too. The row of that name with a usual one, or NULL.
+static const char *with_overload(struct reader *r, struct str name) {
+  static const char *const overloads[] = {"Tensor", "default", "Scalar", "dim_IntList",
+                                          "int",    "dim",     "self"};
+  size_t dots = 0;
+  for (size_t i = 0; i < name.len; i++)
+    dots += name.ptr[i] == '.';
+  for (size_t i = 0; dots == 1 && i < COUNT_OF(overloads); i++) {
+    enum operator_id id;
+    const char *full = arena_printf(r->arena, "%.*s.%s", STR_ARG(name), overloads[i]);
+    if (operator_find(str_from(full), &id))
+      return full;
+  }
+  return NULL;
+}
+
 // What the message says about one operator.
-static bool note_unknown_operator(struct diag *d, const struct unknown_operator *u) {
-  const char *why = refusal(u->name), *near = why ? NULL : operator_nearest(u->name);
-  if (why)
+static bool note_unknown_operator(struct reader *r, struct diag *d,
+                                  const struct unknown_operator *u) {
+  const char *full = with_overload(r, u->name);
+  const char *why = full ? NULL : refusal(u->name), *near = why ? NULL : operator_nearest(u->name);
+  if (full) {
+    diag_note(d, u->span, "`%.*s` lacks its overload: `%s`", STR_ARG(u->name), full);
+    diag_fixit(d, u->span, full);
+  } else if (why)
     diag_note(d, u->span, "`%.*s`: %s", STR_ARG(u->name), why);
   else if (near)
     diag_note(d, u->span, "the closest name to `%.*s` is `%s`", STR_ARG(u->name), near);
@@ -76,7 +97,7 @@ void fx_report_unknown(struct reader *r) {
   strbuf_finish(&names);
   size_t shown = 0;
   for (size_t i = 0; i < r->unknown.len && i < SHOWN && shown < NEAR; i++)
-    shown += note_unknown_operator(d, &r->unknown.at[i]);
-  diag_help(d, "docs/operators.md lists the operators; let PyTorch decompose others before the "
+    shown += note_unknown_operator(r, d, &r->unknown.at[i]);
+  diag_help(d, "docs/operators.md lists the operators; let PyTorch decompose others\nbefore the "
                "graph is printed, or register them (tile/operator.h)");
 }

@@ -193,6 +193,12 @@ bool fx_torch(struct reader *r, size_t begin, struct arg *ret) {
               "`x.to(torch.float32)`");
     return false;
   default:
+    if (str_is(name, "ops")) { // a call where a value is expected
+      diag_help(fx_error(r, at, E1008, "a call within a call"),
+                "a printed graph has one operator a line: give the inner result a name of its own, "
+                "`y: \"f32[8]\" = torch.ops.aten...`, and use that");
+      return false;
+    }
     diag_help(fx_error(r, at, E1008, "`torch.%.*s` in a graph", STR_ARG(name)),
               "only `torch.ops.aten` and `torch.ops.prims` are read: export the graph at the level "
               "of ATen");

@@ -109,8 +109,8 @@ struct value builtin_atomic(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   struct operand value = c->args[1];
   value.v = emit_convert(e, value, type_elem(pointee));
-  value.v = broadcast_to(e, value, pointee, "the value ");
-  if (value_is_poison(value.v) || !need_mask(e, c->args[2], pointee, &a.mask))
+  value.v = broadcast_to(e, value, pointee, "the value ", c->args[0].at);
+  if (value_is_poison(value.v) || !need_mask(e, c->args[2], pointee, c->args[0].at, &a.mask))
     return VALUE_ERROR;
   a.ptr = c->args[0].v;
   a.value = value.v;
@@ -123,10 +123,11 @@ struct value builtin_atomic(struct eval *e, struct call *c) {
 // ---- compare and swap ----
 
 // The value in the pointee type, as integer bits.
-static bool need_bits(struct eval *e, struct operand x, struct type pointee, const char *what,
-                      struct value *ret) {
+static bool need_bits(struct eval *e, struct call *c, unsigned i, struct type pointee,
+                      const char *what, struct value *ret) {
+  struct operand x = c->args[i];
   x.v = emit_convert(e, x, type_elem(pointee));
-  x.v = broadcast_to(e, x, pointee, what);
+  x.v = broadcast_to(e, x, pointee, what, c->args[0].at);
   struct type bits = type_scalar(dtype_bits(pointee.dtype) == 64   ? DTYPE_I64
                                  : dtype_bits(pointee.dtype) == 32 ? DTYPE_I32
                                                                    : DTYPE_I16);
@@ -160,8 +161,8 @@ struct value builtin_atomic_cas(struct eval *e, struct call *c) {
   struct value compare;
   if (!need_pointer(e, c, &pointee) || !need_order(e, c, 3, &a, "acq_rel") ||
       !need_swappable(e, c, pointee) || !need_writable(e, c->args[0]) ||
-      !need_bits(e, c->args[1], pointee, "the compared value ", &compare) ||
-      !need_bits(e, c->args[2], pointee, "the value ", &a.value))
+      !need_bits(e, c, 1, pointee, "the compared value ", &compare) ||
+      !need_bits(e, c, 2, pointee, "the value ", &a.value))
     return VALUE_ERROR;
   a.ptr = c->args[0].v;
   struct value old = swap(e, &a, compare);
@@ -207,7 +208,7 @@ struct value builtin_atomic_poll(struct eval *e, struct call *c) {
               "give a pointer to i32 or i64");
     return VALUE_ERROR;
   }
-  if (!need_bits(e, c->args[1], pointee, "the expected value ", &a.value))
+  if (!need_bits(e, c, 1, pointee, "the expected value ", &a.value))
     return VALUE_ERROR;
   if (arg_given(c, 4) && c->args[4].v.kind != VALUE_NONE) {
     struct operand limit = {emit_convert(e, c->args[4], type_scalar(DTYPE_I64)), c->args[4].at};

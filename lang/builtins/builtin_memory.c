@@ -77,7 +77,7 @@ static bool load_other(struct eval *e, struct call *c, struct type pointee, stru
   else
     o.v = emit_convert(e, o, type_elem(pointee));
   o.v = value_is_poison(o.v) ? o.v : emit_cast(e, o.v, type_elem(stored), NULL);
-  o.v = broadcast_to(e, o, pointee, "`other` ");
+  o.v = broadcast_to(e, o, pointee, "`other` ", c->args[0].at);
   *ret = o.v.rt;
   return !value_is_poison(o.v);
 }
@@ -94,7 +94,7 @@ struct value builtin_load(struct eval *e, struct call *c) {
       !need_choice(e, c, 5, "the cache modifier", caches, &cache) ||
       !need_choice(e, c, 6, "the eviction policy", evictions, &evict) ||
       (arg_given(c, 7) && !need_const_bool(e, c->args[7], "`volatile`", &is_volatile)) ||
-      !need_mask(e, c->args[1], pointee, &mask))
+      !need_mask(e, c->args[1], pointee, c->args[0].at, &mask))
     return VALUE_ERROR;
   struct type stored = pointee; // what the IR loads
   if (type_is_bool(pointee))
@@ -125,7 +125,7 @@ static struct value stored_value(struct eval *e, struct call *c, struct type poi
     value.v = emit_cast(e, value.v, type_elem(pointee), NULL);
   if (!value_is_poison(value.v) && type_is_bool(pointee))
     value.v = emit_cast(e, value.v, type_scalar(DTYPE_I8), NULL);
-  return broadcast_to(e, value, pointee, "the value ");
+  return broadcast_to(e, value, pointee, "the value ", c->args[0].at);
 }
 
 struct value builtin_store(struct eval *e, struct call *c) {
@@ -146,7 +146,7 @@ struct value builtin_store(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   }
   struct value value = stored_value(e, c, pointee);
-  if (!need_mask(e, c->args[2], pointee, &mask) || value_is_poison(value))
+  if (!need_mask(e, c->args[2], pointee, c->args[0].at, &mask) || value_is_poison(value))
     return VALUE_ERROR;
   build_store(&e->b, c->args[0].v.rt, value.rt, mask, *cache ? cache + 1 : "", evict);
   return value_of_kind(VALUE_NONE);

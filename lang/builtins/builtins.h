@@ -103,8 +103,10 @@ bool need_type(struct eval *e, struct operand x, const char *what, struct type *
 // An optional string argument that must be one of `allowed` (NULL-terminated); "" when absent.
 bool need_choice(struct eval *e, struct call *c, unsigned i, const char *what,
                  const char *const *allowed, const char **ret);
-// A mask as i1 in the shape of `like`; a null value for `None`. False if it was reported.
-bool need_mask(struct eval *e, struct operand x, struct type like, MlirValue *ret);
+// A mask as i1 in the shape of `like`, which `pointer` has (SPAN_NONE: no pointer has it); a null
+// value for `None`. False if it was reported.
+bool need_mask(struct eval *e, struct operand x, struct type like, struct span pointer,
+               MlirValue *ret);
 // An axis of a tile; negative ones count from the end.
 bool need_axis(struct eval *e, struct operand x, unsigned rank, unsigned *ret);
 // The same elements in row-major order; `t` has as many.

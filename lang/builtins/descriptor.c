@@ -34,12 +34,33 @@ static bool need_integer(struct eval *e, struct operand x, const char *what, str
   return false;
 }
 
+// One number for each dimension of the block, as a list: `[0, 0]`. `what` is one of them.
 static bool need_count(struct eval *e, struct operand x, size_t given, size_t rank,
                        const char *what) {
   if (given == rank)
     return true;
-  diag_help(eval_error(e, x.at, E0518, "%zu %s for a block of %zu dimensions", given, what, rank),
-            "give one number for each dimension of the block");
+  struct diag *d = eval_error(e, x.at, E0518, "%zu %s%s for a block of %zu dimensions", given, what,
+                              given == 1 ? "" : "s", rank);
+  struct str text = eval_spelled(e, x.at);
+  if (!text.len || given > rank || strcmp(what, "offset") != 0) {
+    diag_help(d, "give a list with one number for each dimension of the block");
+    return false;
+  }
+  struct strbuf list = {.arena = e->a};
+  for (size_t i = 0; i < rank; i++) {
+    struct str item = eval_spelled(e, span_of_item(x.at, i));
+    bool is_given = i < given && item.len;
+    strbuf_printf(&list, "%s%.*s", i ? ", " : "[", is_given ? (int)item.len : 1,
+                  is_given ? item.ptr : "0");
+  }
+  strbuf_puts(&list, "]");
+  struct span callee = eval_dotted_span((struct span){x.at.source, x.at.begin - 1, x.at.begin - 1});
+  const char *source = x.at.source->text.ptr;
+  bool is_only = source[x.at.begin - 1] == '(' && source[x.at.end] == ')';
+  diag_help(d, "give a list with one offset for each dimension: `%.*s%s%s%s`",
+            is_only ? (int)(callee.end - callee.begin) : 0, source + callee.begin,
+            is_only ? "(" : "", strbuf_cstr(&list), is_only ? ")" : "");
+  diag_fixit(d, x.at, strbuf_cstr(&list));
   return false;
 }
 
@@ -47,17 +68,18 @@ static bool need_count(struct eval *e, struct operand x, size_t given, size_t ra
 static bool need_sizes(struct eval *e, struct operand x, unsigned rank, struct value *ret) {
   struct value one;
   struct tuple t = items_of(x.v, &one);
-  if (!need_count(e, x, t.len, rank, "sizes"))
+  if (!need_count(e, x, t.len, rank, "size"))
     return false;
   struct value *at = arena_array(e->a, struct value, rank);
   for (unsigned i = 0; i < rank; i++) {
     struct value v;
-    if (!need_integer(e, (struct operand){t.at[i], x.at}, "a size", &v))
+    struct span at_item = span_of_item(x.at, i);
+    if (!need_integer(e, (struct operand){t.at[i], at_item}, "a size", &v))
       return false;
     int64_t n;
     if (value_const_int(e->c, v.rt, &n) && n < 0 && dtype_is_signed(v.type.dtype)) {
       diag_help(
-          eval_error(e, x.at, E0518, "size %u of a tensor descriptor is %lld", i, (long long)n),
+          eval_error(e, at_item, E0518, "size %u of a tensor descriptor is %lld", i, (long long)n),
           "sizes are 1 or more");
       return false;
     }
@@ -68,20 +90,45 @@ static bool need_sizes(struct eval *e, struct operand x, unsigned rank, struct v
   return true;
 }
 
-// The last stride, which must be known to be 1.
-static bool need_one(struct eval *e, struct operand x) {
+static bool is_one(struct eval *e, struct value v) {
   int64_t n = 0;
   int_const i;
-  if (x.v.kind == VALUE_RT && value_const_int(e->c, x.v.rt, &n) && n == 1)
+  if (v.kind == VALUE_RT)
+    return value_const_int(e->c, v.rt, &n) && n == 1;
+  return value_as_int(v, &i) && i == 1;
+}
+
+// The items of a list of two, in the other order: `[N, M]`.
+static const char *swapped(struct eval *e, struct span list) {
+  struct str first = eval_spelled(e, span_of_item(list, 0)),
+             second = eval_spelled(e, span_of_item(list, 1));
+  return arena_printf(e->a, "[%.*s, %.*s]", STR_ARG(second), STR_ARG(first));
+}
+
+// The last stride, which must be known to be 1.
+static bool need_one(struct eval *e, struct call *c, struct tuple strides) {
+  struct operand list = c->args[2];
+  struct value last = strides.at[strides.len - 1];
+  if (is_one(e, last))
     return true;
-  if (value_as_int(x.v, &i) && i == 1)
-    return true;
-  if (value_is_poison(x.v))
+  if (value_is_poison(last))
     return false;
-  struct diag *d = eval_error(e, x.at, E0518, "the last stride of a tensor descriptor is 1, not %s",
-                              value_describe(e, x.v));
-  diag_help(d, "write the 1: the elements of the last dimension are neighbours in memory; "
-               "for others, use a tile of pointers");
+  struct span at = span_of_item(list.at, strides.len - 1);
+  struct str text = eval_spelled(e, at);
+  struct diag *d =
+      eval_error(e, at, E0518, "the last stride of a tensor descriptor is 1, not %s",
+                 text.len ? arena_printf(e->a, "`%.*s`", STR_ARG(text)) : value_describe(e, last));
+  if (text.len && strides.len == 2 && is_one(e, strides.at[0]))
+    diag_help(d,
+              "this matrix is stored by columns: describe it by its rows, `shape=%s, strides=%s, "
+              "block_shape=%s`, and `tl.trans` its blocks",
+              swapped(e, c->args[1].at), swapped(e, list.at), swapped(e, c->args[3].at));
+  else
+    diag_help(d,
+              "the elements of the last dimension are neighbours in memory: write 1; for others, "
+              "use a tile of pointers");
+  if (text.len && strides.len > 0 && !is_one(e, strides.at[0]) && at.begin != list.at.begin)
+    diag_fixit(d, at, "1");
   return false;
 }
 
@@ -107,16 +154,16 @@ static bool need_stride(struct eval *e, struct operand x, struct type pointee, s
   return false;
 }
 
-static bool need_strides(struct eval *e, struct operand x, unsigned rank, struct type pointee,
+static bool need_strides(struct eval *e, struct call *c, unsigned rank, struct type pointee,
                          struct value *ret) {
+  struct operand x = c->args[2];
   struct value one;
   struct tuple t = items_of(x.v, &one);
-  if (!need_count(e, x, t.len, rank, "strides") ||
-      !need_one(e, (struct operand){t.at[rank - 1], x.at}))
+  if (!need_count(e, x, t.len, rank, "stride") || !need_one(e, c, t))
     return false;
   struct value *at = arena_array(e->a, struct value, rank);
   for (unsigned i = 0; i + 1 < rank; i++)
-    if (!need_stride(e, (struct operand){t.at[i], x.at}, pointee, &at[i]))
+    if (!need_stride(e, (struct operand){t.at[i], span_of_item(x.at, i)}, pointee, &at[i]))
       return false;
   *ret = value_tuple(at, rank - 1);
   return true;
@@ -218,7 +265,7 @@ struct value builtin_make_tensor_descriptor(struct eval *e, struct call *c) {
   struct value *at = arena_array(e->a, struct value, PART_COUNT);
   if (!need_base(e, c, &pointee) || !need_block(e, c->args[3], pointee, &block) ||
       !need_sizes(e, c->args[1], block.rank, &at[PART_SHAPE]) ||
-      !need_strides(e, c->args[2], block.rank, pointee, &at[PART_STRIDES]) ||
+      !need_strides(e, c, block.rank, pointee, &at[PART_STRIDES]) ||
       !need_padding(e, c, pointee, &pads_nan))
     return VALUE_ERROR;
   return record_of(at, c->args[0].v, type_shaped(pointee, block), pads_nan);
@@ -270,10 +317,10 @@ static bool need_offset(struct eval *e, struct operand x, MlirValue *ret) {
 static bool need_offsets(struct eval *e, struct operand x, unsigned rank, MlirValue *ret) {
   struct value one;
   struct tuple t = items_of(x.v, &one);
-  if (value_is_poison(x.v) || !need_count(e, x, t.len, rank, "offsets"))
+  if (value_is_poison(x.v) || !need_count(e, x, t.len, rank, "offset"))
     return false;
   for (unsigned i = 0; i < rank; i++)
-    if (!need_offset(e, (struct operand){t.at[i], x.at}, &ret[i]))
+    if (!need_offset(e, (struct operand){t.at[i], span_of_item(x.at, i)}, &ret[i]))
       return false;
   return true;
 }

@@ -66,7 +66,7 @@ struct value emit_take(struct eval *e, struct value x, unsigned axis, struct val
     if (i != axis)
       index = emit_expand_dims(e, index, i);
   struct operand all = {index, SPAN_NONE};
-  index = broadcast_to(e, all, wide, "");
+  index = broadcast_to(e, all, wide, "", SPAN_NONE);
   return value_rt(build_gather(&e->b, x.rt, index.rt, axis), t);
 }
 
@@ -113,7 +113,7 @@ struct value builtin_histogram(struct eval *e, struct call *c) {
     eval_error(e, c->args[1].at, E0503, "a histogram of %lld bins", (long long)bins);
     return VALUE_ERROR;
   }
-  if (!shape_check(e, t, c->args[1].at) || !need_mask(e, c->args[2], x.type, &mask))
+  if (!shape_check(e, t, c->args[1].at) || !need_mask(e, c->args[2], x.type, SPAN_NONE, &mask))
     return VALUE_ERROR;
   if (dtype_bits(x.type.dtype) < 32)
     x = emit_cast(e, x, type_scalar(DTYPE_I32), NULL);

@@ -46,7 +46,7 @@ struct value builtin_broadcast_to(struct eval *e, struct call *c) {
   struct type t;
   if (value_is_poison(x.v) || !shape_from_value(e, rest_as_tuple(e, c), &t))
     return VALUE_ERROR;
-  return broadcast_to(e, x, t, "");
+  return broadcast_to(e, x, t, "", SPAN_NONE);
 }
 
 // Marks the axes that a result of `rank` dimensions gets.

@@ -31,6 +31,8 @@ void emit_loop(struct eval *e, const struct stmt *s, const struct range *r);
 void emit_while(struct eval *e, const struct stmt *s);
 // Member `show` (debug_values.c).
 void show_value(struct eval *e, const char *name, struct span at, struct value v);
+// E0216 for a condition that is no single truth (tile_condition.c).
+void report_tile_condition(struct eval *e, struct operand x, const char *what);
 // A subscript of a tile (tile.c).
 struct value emit_tile_subscript(struct eval *e, const struct expr *x, struct value v);
 

@@ -59,10 +59,7 @@ static struct value truth(struct eval *e, struct operand x, const char *what) {
     return emit_truth_tile(e, value_rt(build_unsplat(&e->b, x.v.rt), type_elem(x.v.type)));
   }
   if (x.v.kind != VALUE_RT || x.v.type.rank) {
-    struct diag *d =
-        eval_error(e, x.at, E0216, "the condition of %s is %s", what, value_describe(e, x.v));
-    diag_primary_label(d, "one truth for the whole tile is needed");
-    diag_help(d, "choose element by element: `tl.where(condition, x, y)`");
+    report_tile_condition(e, x, what);
     return VALUE_ERROR;
   }
   emit_at(e, x.at);
@@ -116,8 +113,23 @@ static void unread(struct eval *e, const struct stmt *s) {
     e->damaged = true;
 }
 
+// In a kernel an error; the statements are checked as if the `try` were not there.
+static void refuse_attempt(struct eval *e, const struct stmt *s) {
+  if (s->try_stmt.is_refused)
+    diag_help(eval_error(e, s->span, E0111, "`try` is not part of the language"), "%s",
+              ast_unsupported_help("try"));
+  struct seq last = {.list = &s->try_stmt.last};
+  struct seq orelse = {.list = &s->try_stmt.orelse, .next = &last};
+  struct seq body = {.list = &s->try_stmt.body, .next = &orelse};
+  eval_seq(e, &body);
+}
+
 // Of functions evaluated at compile time: the block is assumed to succeed, unless it imports.
 static void attempt(struct eval *e, const struct stmt *s) {
+  if (s->try_stmt.is_refused || s->try_stmt.is_reported) {
+    refuse_attempt(e, s);
+    return;
+  }
   for (size_t i = 0; i < s->try_stmt.body.len; i++)
     if (s->try_stmt.body.at[i]->kind == STMT_IMPORT) {
       diag_help(eval_error(e, s->span, E0111, "`try` is not part of the language"), "%s",

@@ -45,26 +45,51 @@ static bool known_positive(struct eval *e, MlirValue v, unsigned depth) {
   return false;
 }
 
-static bool range_operand(struct eval *e, struct value v, struct span at, struct value *ret) {
-  *ret = to_runtime(e, (struct operand){v, at}, "a bound of `range`");
+static bool range_operand(struct eval *e, struct value v, const char *what, struct span at,
+                          struct value *ret) {
+  *ret = to_runtime(e, (struct operand){v, at}, arena_printf(e->a, "the %s of `range`", what));
   if (value_is_poison(*ret))
     return false;
   if (type_is_int(ret->type) && !ret->type.rank)
     return true;
-  struct diag *d = eval_error(e, at, E0230, "a bound of `range` is %s, not an integer",
+  struct diag *d = eval_error(e, at, E0230, "the %s of `range` is %s, not an integer", what,
                               type_text(e->a, ret->type));
-  diag_help(d, "bounds are scalar integers; convert by `.to(tl.int32)`");
+  if (help_true_division(e, d, *ret))
+    return false;
+  if (v.kind == VALUE_FLOAT)
+    diag_help(d, "loop over integers, and multiply: `x = i * %g`", v.f);
+  else
+    diag_help(d, "it is one integer; convert by `.to(tl.int32)`");
   return false;
+}
+
+// The span of the start, end or step that the loop's `range(...)` gives; the whole call otherwise.
+static struct span range_span(const struct stmt *s, unsigned which) {
+  static const char *const names[][2] = {{"start", "arg1"}, {"end", "arg2"}, {"step", "step"}};
+  const struct expr *x = s->for_stmt.iter;
+  if (x->kind != EXPR_CALL)
+    return x->span;
+  size_t positional = 0;
+  for (size_t i = 0; i < x->call.arg_count; i++) {
+    const struct ast_arg *a = &x->call.args[i];
+    if (a->name && (strcmp(a->name, names[which][0]) == 0 || strcmp(a->name, names[which][1]) == 0))
+      return a->value->span;
+    positional += !a->name;
+  }
+  size_t at = positional == 1 ? which - 1 : which; // `range(end)`
+  return at < positional ? x->call.args[at].value->span : x->span;
 }
 
 // Converts start, end and step to one signless type of at least 32 bits; *ret_type is the
 // variable's type.
-static bool range_operands(struct eval *e, const struct range *r, struct span at, struct value v[3],
-                           struct type *ret_type) {
+static bool range_operands(struct eval *e, const struct range *r, const struct stmt *s,
+                           struct value v[3], struct type *ret_type) {
+  static const char *const names[] = {"start", "end", "step"};
+  struct span at = s->for_stmt.iter->span;
   struct value given[3] = {*r->lower, *r->upper, *r->step};
   struct operand t = {value_of_kind(VALUE_ABSENT), at};
   for (int i = 0; i < 3; i++) {
-    if (!range_operand(e, given[i], at, &v[i]))
+    if (!range_operand(e, given[i], names[i], range_span(s, (unsigned)i), &v[i]))
       return false;
     struct operand x = {v[i], at};
     if (t.v.kind == VALUE_ABSENT)
@@ -166,7 +191,7 @@ void emit_loop(struct eval *e, const struct stmt *s, const struct range *r) {
   struct name_list names = {0};
   names_of_loop(e, s, &names);
   struct variable_list changed = scope_collect(e, &names);
-  if (!range_operands(e, r, at, v, &c.type)) {
+  if (!range_operands(e, r, s, v, &c.type)) {
     for (size_t i = 0; i < changed.len; i++) // their values are not known after the error
       changed.at[i]->value = VALUE_ERROR;
     return;
@@ -206,8 +231,7 @@ struct general {
 };
 
 static struct value truth_of(struct eval *e, const struct stmt *s) {
-  struct span at = s->while_stmt.condition->span;
-  return eval_truth(e, (struct operand){eval_expr(e, s->while_stmt.condition), at}, "`while`");
+  return eval_condition(e, s->while_stmt.condition, s, "`while`");
 }
 
 static void guarded_condition(struct eval *e, void *user) {

@@ -137,7 +137,7 @@ static void resolve_one(struct eval *e, struct kernel_param *p) {
     struct diag *d =
         eval_error(e, here(p), E0410, "the type of parameter `%s` is not known", p->name);
     diag_help(d,
-              "write it in the file, `%s: ptr[f32]` or `%s: i32`, or pass `--signature "
+              "write it in the file, `%s: ptr[f32]` or `%s: i32`, or pass\n`--signature "
               "%s=*f32`, for a tensor descriptor `--signature '%s=tensordesc[f32,64x32]'`",
               p->name, p->name, p->name, p->name);
     p->constant = VALUE_ERROR;

@@ -97,10 +97,38 @@ static struct value subscript_dict(struct eval *e, const struct expr *x, struct 
 
 struct value eval_no_elements(struct eval *e, const struct expr *x, struct value v) {
   struct diag *d = eval_error(e, x->span, E0212, "%s has no elements", value_describe(e, v));
-  if (v.kind == VALUE_FUNC)
-    diag_help(d, "only host code launches kernels; inside a kernel, call the function directly");
-  else if (value_is_memory_record(v))
+  const struct expr *object = x->kind == EXPR_SUBSCRIPT ? x->subscript.object : x;
+  if (v.kind == VALUE_FUNC) {
+    bool is_name = object->kind == EXPR_NAME;
+    diag_help(
+        d,
+        "only host code launches kernels; inside a kernel, call the function directly: `%s(...)`",
+        is_name ? object->name : "f");
+    if (is_name)
+      diag_fixit(d, x->span, object->name);
+  }
+  if (value_is_memory_record(v))
     diag_help(d, "`d.load([row, column])` reads a block of it");
+  return VALUE_ERROR;
+}
+
+// `x.shape[0]` of a pointer or a number, whose shape is empty.
+static bool is_shape_of_scalar(const struct expr *object, struct value v) {
+  return v.kind == VALUE_TUPLE && !v.tuple.record && v.tuple.len == 0 &&
+         object->kind == EXPR_ATTRIBUTE && strcmp(object->attribute.name, "shape") == 0;
+}
+
+static struct value report_shape_of_scalar(struct eval *e, const struct expr *object) {
+  struct str name = eval_spelled(e, object->attribute.object->span);
+  struct value v = eval_expr(e, object->attribute.object);
+  bool is_pointer = v.kind == VALUE_RT && v.type.ptr;
+  struct diag *d = eval_error(e, object->attribute.name_span, E0212,
+                              "`%.*s` is a %s and has no shape", name.len ? (int)name.len : 1,
+                              name.len ? name.ptr : "x", is_pointer ? "pointer" : "number");
+  diag_primary_label(d, "%s", value_type_text(e, v));
+  diag_help(d, is_pointer
+                   ? "a pointer is an address: pass the size as a parameter of the kernel, `n: i32`"
+                   : "use the number itself");
   return VALUE_ERROR;
 }
 
@@ -112,6 +140,8 @@ struct value eval_subscript(struct eval *e, const struct expr *x) {
     return VALUE_ERROR;
   if (value_is_poison(v))
     return v;
+  if (is_shape_of_scalar(x->subscript.object, v))
+    return report_shape_of_scalar(e, x->subscript.object);
   if (v.kind != VALUE_TUPLE || value_is_memory_record(v))
     return e->on->subscript(e, x, (struct operand){v, x->subscript.object->span});
   return value_is_record(v, RECORD_DICT) ? subscript_dict(e, x, v.tuple)
@@ -163,11 +193,25 @@ static bool type_attribute(struct eval *e, struct type t, const char *name, stru
   return true;
 }
 
+// `threadIdx.x` of CUDA: the axis is an argument here, and the number has no components.
+static bool help_component(struct diag *d, struct operand x, const char *name, struct span at) {
+  bool is_number = x.v.kind == VALUE_RT && !x.v.type.rank && !x.v.type.ptr;
+  bool is_component = name[0] && strchr("xyz", name[0]) && !name[1];
+  if (!is_number || !is_component)
+    return false;
+  diag_help(d, "`tl.program_id(0)` is a number, and 1 and 2 are the other axes");
+  if (x.at.source == at.source && x.at.end + 1 == at.begin)
+    diag_fixit(d, (struct span){at.source, x.at.end, at.end}, "");
+  return true;
+}
+
 static struct value unknown_attribute(struct eval *e, struct operand x, const char *name,
                                       struct span at) {
   struct diag *d =
       eval_error(e, at, E0211, "%s has no attribute `%s`", value_describe(e, x.v), name);
   const char *near = x.v.kind == VALUE_RT ? builtin_nearest(e, name, true) : NULL;
+  if (help_component(d, x, name, at))
+    return VALUE_ERROR;
   if (x.v.kind == VALUE_RT && habit_method_help(d, name, at))
     return VALUE_ERROR;
   if (near)

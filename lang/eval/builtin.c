@@ -78,17 +78,20 @@ static bool bind_named(struct eval *e, struct call *c, const struct builtin_para
     if (p[i].is_rest || !str_is(p[i].name, name))
       continue;
     if (c->args[i].v.kind != VALUE_ABSENT) {
-      diag_help(eval_error(e, x.at, E0501, "`%s` of `%s` is given twice", name,
-                           builtin_spelled(e, c->builtin)),
+      diag_help(eval_error(e, eval_argument_span(x.at, name), E0501, "`%s` of `%s` is given twice",
+                           name, builtin_spelled(e, c->builtin)),
                 "remove one of the two");
       return false;
     }
     c->args[i] = x;
     return true;
   }
-  struct diag *d = eval_error(e, x.at, E0501, "`%s` has no parameter `%s`",
-                              builtin_spelled(e, c->builtin), name);
-  if (habit_parameter_help(d, c->builtin->name, name, x.at, callee_span(c)))
+  struct span callee = callee_span(c), at = eval_argument_span(x.at, name);
+  if (habit_compares(c->builtin->name, callee)) // of `max(v, axis=0)` the whole argument is meant
+    at = span_join(at, x.at);
+  struct diag *d =
+      eval_error(e, at, E0501, "`%s` has no parameter `%s`", builtin_spelled(e, c->builtin), name);
+  if (habit_parameter_help(d, c->builtin->name, name, x.at, callee))
     return false;
   for (size_t i = 0; i < n; i++) {
     const char *candidate = arena_strndup(e->a, p[i].name.ptr, p[i].name.len);
@@ -144,12 +147,36 @@ static void report_missing_argument(struct eval *e, struct call *c, struct str n
     diag_help(d, "a range has a start: `tl.arange(0, N)`");
     diag_fixit(d, (struct span){c->args[0].at.source, c->args[0].at.begin, c->args[0].at.begin},
                "0, ");
+  } else if (str_is(name, "axis") && c->count == 1 && end.source) { // of the grid
+    diag_help(d, "the axis of the grid is 0, 1 or 2: `%s(0)`", spelled);
+    diag_fixit(d, end, "0");
   } else if (str_is(name, "dtype") && end.source) {
     diag_help(d, "for example `%s(..., dtype=tl.float32)`", spelled);
     diag_fixit(d, end, ", dtype=tl.float32");
   } else {
     diag_help(d, "write `%s(%s)`", spelled, parameter_list(e, c->builtin));
   }
+}
+
+// `desc.load(0, 0)`: the offsets are one list. The value of `store` follows them.
+static bool help_offset_list(struct eval *e, struct diag *d, const struct call *c,
+                             const struct operand *args, const char *const *names, size_t count) {
+  const struct builtin *b = c->builtin;
+  struct span callee = c->callee;
+  size_t last = count - (strcmp(b->name, "store") == 0 ? 2 : 1);
+  bool is_access = b->flags & BUILTIN_DESCRIPTOR && last >= 2 && last < count;
+  for (size_t i = 1; is_access && i < count; i++)
+    is_access = (!names || !names[i]) && args[i].at.source == args[1].at.source;
+  if (!is_access || (strcmp(b->name, "load") != 0 && strcmp(b->name, "store") != 0))
+    return false;
+  struct span from = args[1].at, to = args[last].at;
+  struct str offsets = eval_spelled(e, span_join(from, to)), name = eval_spelled(e, callee);
+  diag_help(d, "the offsets are one list: `%.*s([%.*s]%s)`", (int)name.len, name.ptr,
+            offsets.len ? (int)offsets.len : 4, offsets.len ? offsets.ptr : "0, 0",
+            last + 1 < count ? ", ..." : "");
+  diag_fixit(d, (struct span){from.source, from.begin, from.begin}, "[");
+  diag_fixit(d, (struct span){to.source, to.end, to.end}, "]");
+  return true;
 }
 
 static bool bind_arguments(struct eval *e, struct call *c, const struct builtin_param *p, size_t n,
@@ -165,6 +192,8 @@ static bool bind_arguments(struct eval *e, struct call *c, const struct builtin_
     if (next == n) {
       struct diag *d = eval_error(e, args[i].at, E0501, "too many arguments for `%s`",
                                   builtin_spelled(e, c->builtin));
+      if (help_offset_list(e, d, c, args, names, count))
+        return false;
       if (strcmp(c->builtin->name, "arange") == 0)
         diag_help(d, "a step is multiplied: `tl.arange(0, N) * step`");
       else if (n == 0)

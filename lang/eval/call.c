@@ -102,7 +102,8 @@ static bool bind_keyword(struct binding *b, const char *name, struct operand x) 
         f->params[i].kind == PARAM_POSITIONAL_ONLY)
       continue;
     if (b->bound[i]) {
-      diag_help(eval_error(b->e, x.at, E0501, "`%s` of `%s` is given twice", name, f->name),
+      diag_help(eval_error(b->e, eval_argument_span(x.at, name), E0501,
+                           "`%s` of `%s` is given twice", name, f->name),
                 "remove one of the two");
       return false;
     }
@@ -111,7 +112,8 @@ static bool bind_keyword(struct binding *b, const char *name, struct operand x) 
   }
   if (bind_rest(b, name, x))
     return true;
-  struct diag *d = eval_error(b->e, x.at, E0501, "`%s` has no parameter `%s`", f->name, name);
+  struct diag *d = eval_error(b->e, eval_argument_span(x.at, name), E0501,
+                              "`%s` has no parameter `%s`", f->name, name);
   const char *best = NULL;
   if (habit_parameter_help(d, f->name, name, x.at, SPAN_NONE))
     return false;

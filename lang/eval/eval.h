@@ -123,8 +123,9 @@ struct eval {
   struct map std_modules;   // row of std_table -> struct ast_module *, those parsed so far
   unsigned depth, call_depth;
   unsigned statements;
-  bool stopped;            // nothing more is evaluated
-  unsigned attempts;       // blocks of `try` around the statement, of host code
+  const struct stmt *deciding; // the `if` or `while` whose condition is being decided, or NULL
+  bool stopped;                // nothing more is evaluated
+  unsigned attempts;           // blocks of `try` around the statement, of host code
   const char *raised;      // the exception that stopped host code; NULL: none, or not known which
   unsigned constant_depth; // of constants whose values depend on each other
   bool damaged;            // the tree contains parse errors: no module is emitted
@@ -231,6 +232,18 @@ void eval_observe(struct eval *e, const void *key, struct span at, struct value 
 // If the operand is a name whose value is None: how to guard its use. False: it is none, and no
 // help was added.
 bool eval_help_none(struct eval *e, struct diag *d, struct operand x);
+// ---- the user's own expressions (spelled.c) ----
+// The text at `at` for a message: one line of user code, not too long; else empty.
+struct str eval_spelled(const struct eval *e, struct span at);
+bool spelled_is_name(struct str text);
+// A name, call, subscript or attribute, to which `[...]` or `.f()` can be appended.
+bool spelled_is_primary(struct str text);
+// The text, in parentheses unless it is primary.
+const char *spelled_primary(struct eval *e, struct str text);
+// An operand's span with the parentheses around it.
+struct span span_with_parentheses(struct span at);
+// The item of a list or tuple written at `list`; the list itself where it is not written as one.
+struct span span_of_item(struct span list, size_t index);
 // A remark with a topic, once per location.
 void eval_remark(struct eval *e, struct span at, const char *topic, const char *text);
 // For messages: "tile<64xf32>", "the integer 3", "a function".
@@ -324,6 +337,9 @@ struct value eval_attribute(struct eval *e, struct operand object, const char *n
                             struct span at);
 // The truth of a value: VALUE_BOOL, or the dialect's value for one that is not known.
 struct value eval_truth(struct eval *e, struct operand x, const char *what);
+// The truth of the condition x of the statement s.
+struct value eval_condition(struct eval *e, const struct expr *x, const struct stmt *s,
+                            const char *what);
 // False, and reported, for a tuple of too many values.
 bool eval_check_size(struct eval *e, struct value v, struct span at);
 // Bool or integer known at compile time, else E0301 naming `what`.
@@ -417,8 +433,12 @@ bool habit_method_help(struct diag *d, const char *name, struct span at);
 // name or nothing. Parameters of other libraries, and of Triton once.
 bool habit_parameter_help(struct diag *d, const char *function, const char *name, struct span at,
                           struct span callee);
+// Whether it is Python's `max` or `min`, which compare their arguments.
+bool habit_compares(const char *builtin, struct span callee);
 // The span of `name` before the value of a keyword argument, `name=value`; SPAN_NONE if not there.
 struct span eval_keyword_span(struct span value, const char *name);
+// The same; the value's span where the keyword is not there.
+struct span eval_argument_span(struct span value, const char *name);
 // For messages: "tl.load".
 const char *builtin_spelled(struct eval *e, const struct builtin *b);
 

@@ -18,6 +18,15 @@ struct value eval_truth(struct eval *e, struct operand x, const char *what) {
   return e->on->truth(e, x, what);
 }
 
+struct value eval_condition(struct eval *e, const struct expr *x, const struct stmt *s,
+                            const char *what) {
+  struct operand v = {eval_expr(e, x), x->span};
+  e->deciding = s;
+  struct value truth = eval_truth(e, v, what);
+  e->deciding = NULL;
+  return truth;
+}
+
 // ---- logic, comparison, choice ----
 
 static struct value eval_logic(struct eval *e, const struct expr *x) {

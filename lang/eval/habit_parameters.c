@@ -8,7 +8,7 @@ struct span eval_keyword_span(struct span value, const char *name) {
     return none;
   const char *text = value.source->text.ptr, *end = text + value.begin;
   size_t n = strlen(name);
-  while (end > text && end[-1] == ' ')
+  while (end > text && (end[-1] == ' ' || end[-1] == '(')) // a span is without its parentheses
     end--;
   if (end == text || *--end != '=')
     return none;
@@ -17,6 +17,11 @@ struct span eval_keyword_span(struct span value, const char *name) {
   if ((size_t)(end - text) < n || memcmp(end - n, name, n) != 0)
     return none;
   return (struct span){value.source, (uint32_t)(end - n - text), (uint32_t)(end - text)};
+}
+
+struct span eval_argument_span(struct span value, const char *name) {
+  struct span keyword = eval_keyword_span(value, name);
+  return keyword.source ? keyword : value;
 }
 
 struct span eval_dotted_span(struct span name) {
@@ -30,6 +35,10 @@ struct span eval_dotted_span(struct span name) {
                    (text[begin - 1] >= 'A' && text[begin - 1] <= 'Z')))
     begin--;
   return (struct span){name.source, begin, name.end};
+}
+
+bool habit_compares(const char *builtin, struct span callee) {
+  return callee.source && (strcmp(builtin, "max") == 0 || strcmp(builtin, "min") == 0);
 }
 
 bool habit_parameter_help(struct diag *d, const char *builtin, const char *name, struct span at,
@@ -61,8 +70,7 @@ bool habit_parameter_help(struct diag *d, const char *builtin, const char *name,
       {NULL, "where", NULL, "mask the operand: `tl.where(mask, x, 0)`"},
       {NULL, "out", NULL, "a function returns its result; `tl.store(pointer, x)` writes it"},
   };
-  bool compares = callee.source && (strcmp(builtin, "max") == 0 || strcmp(builtin, "min") == 0);
-  if (compares &&
+  if (habit_compares(builtin, callee) &&
       (strcmp(name, "axis") == 0 || strcmp(name, "dim") == 0 || strncmp(name, "keep", 4) == 0)) {
     diag_help(d, "`%s` compares its arguments; `tl.%s(x, axis=0)` reduces a tile", builtin,
               builtin);

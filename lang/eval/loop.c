@@ -137,8 +137,7 @@ void eval_for(struct eval *e, const struct stmt *s) {
 }
 
 static struct value truth_of(struct eval *e, const struct stmt *s) {
-  struct span at = s->while_stmt.condition->span;
-  return eval_truth(e, (struct operand){eval_expr(e, s->while_stmt.condition), at}, "`while`");
+  return eval_condition(e, s->while_stmt.condition, s, "`while`");
 }
 
 // In a function evaluated at compile time.

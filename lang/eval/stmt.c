@@ -102,9 +102,7 @@ static void eval_guarded(struct eval *e, const struct seq *rest) {
 
 // True if `rest` was emitted too.
 static bool eval_if(struct eval *e, const struct stmt *s, const struct seq *rest) {
-  struct span at = s->if_stmt.condition->span;
-  struct value cond =
-      eval_truth(e, (struct operand){eval_expr(e, s->if_stmt.condition), at}, "`if`");
+  struct value cond = eval_condition(e, s->if_stmt.condition, s, "`if`");
   struct seq body = {.list = &s->if_stmt.body}, orelse = {.list = &s->if_stmt.orelse};
   if (cond.kind == VALUE_BOOL) {
     eval_seq(e, cond.b ? &body : &orelse);

@@ -2,6 +2,8 @@
 // Run-time operators: promotion, then the operation for the element type and its signedness.
 #include "lang/ops/ops.h"
 
+#include <math.h>
+
 static struct value op2(struct eval *e, enum op_id op, struct value a, struct value b) {
   MlirValue r = build_binary(&e->b, op, a.rt, b.rt);
   bool fusable = op == OP_ARITH_ADDF || op == OP_ARITH_SUBF || op == OP_ARITH_MULF;
@@ -55,7 +57,15 @@ static struct value need_ints(struct eval *e, enum ast_op op, struct operand a, 
   struct diag *d =
       eval_error(e, at, E0203, "invalid operands of type %s and %s: `%s` takes integers",
                  value_type_text(e, a.v), value_type_text(e, b.v), ast_op_text(op));
-  if (op == OP_FLOORDIV)
+  struct operand literal = b.v.kind == VALUE_FLOAT ? b : a;
+  bool is_whole =
+      literal.v.kind == VALUE_FLOAT && floor(literal.v.f) == literal.v.f && fabs(literal.v.f) < 1e9;
+  bool is_other_int = type_is_int((literal.at.begin == b.at.begin ? a : b).v.type);
+  if (is_whole && is_other_int) {
+    const char *number = arena_printf(e->a, "%.0f", literal.v.f);
+    diag_help(d, "write the integer `%s`", number);
+    diag_fixit(d, literal.at, number);
+  } else if (op == OP_FLOORDIV)
     diag_help(d, "for floats write `tl.floor(x / y)`");
   else
     diag_help(d, "reinterpret the bits first: `x.to(tl.int32, bitcast=True)`");
@@ -89,21 +99,6 @@ static enum op_id float_op(enum ast_op op) {
   return OP_UNKNOWN;
 }
 
-// An operand's span with the parentheses around it.
-static struct span with_parentheses(struct span at) {
-  struct str text = at.source->text;
-  for (;;) {
-    uint32_t begin = at.begin, end = at.end;
-    while (begin && text.ptr[begin - 1] == ' ')
-      begin--;
-    while (end < text.len && text.ptr[end] == ' ')
-      end++;
-    if (!begin || text.ptr[begin - 1] != '(' || end >= text.len || text.ptr[end] != ')')
-      return at;
-    at.begin = begin - 1, at.end = end + 1;
-  }
-}
-
 // `x ** y` and `a @ b`: replaced by a call of `function` on the operands' texts.
 static struct value unsupported_operator(struct eval *e, enum ast_op op, struct operand a,
                                          struct operand b, struct span at) {
@@ -113,7 +108,7 @@ static struct value unsupported_operator(struct eval *e, enum ast_op op, struct 
       s && a.at.source == s && b.at.source == s && a.at.begin < at.begin && at.end <= b.at.begin;
   const char *text = s ? s->text.ptr : "";
   if (has_texts)
-    a.at = with_parentheses(a.at), b.at = with_parentheses(b.at);
+    a.at = span_with_parentheses(a.at), b.at = span_with_parentheses(b.at);
   struct str left = {text + a.at.begin, a.at.end - a.at.begin},
              right = {text + b.at.begin, b.at.end - b.at.begin};
   const char *edit = arena_printf(e->a, "tl.%s(%.*s, %.*s)", op == OP_POW ? "pow" : "dot",

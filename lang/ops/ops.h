@@ -85,10 +85,23 @@ bool promote_elements(struct eval *e, struct operand *a, struct operand *b, unsi
 bool shape_from_value(struct eval *e, struct operand x, struct type *ret);
 bool shape_check(struct eval *e, struct type t, struct span at);
 bool broadcast_pair(struct eval *e, struct operand *a, struct operand *b, struct span at);
-// Broadcasts a run-time value to the shape of `t`; `what` for the message.
-struct value broadcast_to(struct eval *e, struct operand x, struct type t, const char *what);
+// Broadcasts a run-time value to the shape of `t`. For the message: `what` names it ("the mask ",
+// or "") and `pointer` is the pointer that has this shape, or SPAN_NONE.
+struct value broadcast_to(struct eval *e, struct operand x, struct type t, const char *what,
+                          struct span pointer);
 struct value emit_expand_dims(struct eval *e, struct value v, unsigned axis);
 struct value emit_splat(struct eval *e, struct value scalar, struct type shape_of);
+
+// ---- errors of shapes (shape_errors.c) ----
+// E0214 for two operands of the operator at `at`, and for broadcast_to.
+void report_broadcast_pair(struct eval *e, struct operand a, struct operand b, struct span at);
+void report_broadcast_to(struct eval *e, struct operand x, struct type t, const char *what,
+                         struct span pointer);
+// The first assigned variable of the function that has an integer for each element of t, or NULL.
+const struct variable *find_offsets(const struct eval *e, struct type t);
+// Label and help for a float where an integer is needed, if `/` of integers gave it
+// (true_division.c).
+bool help_true_division(struct eval *e, struct diag *d, struct value x);
 
 // Calls a function of the standard library on behalf of the compiler.
 struct value emit_std(struct eval *e, const char *name, size_t n, const struct value *args,

@@ -53,13 +53,16 @@ static bool bad_operands(struct eval *e, struct operand a, struct operand b, con
                               value_describe(e, a.v), value_describe(e, b.v));
   diag_label(d, a.at, "%s", value_type_text(e, a.v));
   diag_label(d, b.at, "%s", value_type_text(e, b.v));
-  if (eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b))
+  bool is_pointer =
+      (a.v.kind == VALUE_RT && a.v.type.ptr) || (b.v.kind == VALUE_RT && b.v.type.ptr);
+  if (eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b) ||
+      (is_pointer && (help_true_division(e, d, a.v) || help_true_division(e, d, b.v))))
     return false;
   if (help)
     diag_help(d, "%s", help);
   else if (a.v.kind == VALUE_STR || b.v.kind == VALUE_STR)
     diag_help(d, "a text is no number; `tl.device_print` prints one beside values");
-  else if ((a.v.kind == VALUE_RT && a.v.type.ptr) || (b.v.kind == VALUE_RT && b.v.type.ptr))
+  else if (is_pointer)
     diag_help(d, "an address is compared with addresses; `tl.load(x)` reads what it points to");
   else
     diag_help(d, "operands are numbers, tiles of numbers, or a pointer and an integer");

@@ -115,16 +115,6 @@ static struct value broadcast_fitting(struct eval *e, struct value v, struct typ
   return value_rt(build_broadcast(&e->b, v.rt, t.rank, shape), type_shaped(v.type, t));
 }
 
-// The help is "keep the reduced axis", or a `None` subscript for a vector with a matrix.
-static void help_broadcast(struct diag *d, struct type a, struct type b) {
-  struct type small = a.rank < b.rank ? a : b, large = a.rank < b.rank ? b : a;
-  if (small.rank == 1 && large.rank == 2 && small.shape[0] == large.shape[0])
-    diag_help(d, "give the vector a second axis: `v[:, None]`");
-  else
-    diag_help(d, "shapes are aligned at the right; each pair of dimensions must be equal or hold "
-                 "a 1: insert axes by `x[:, None]` or `x[None, :]`");
-}
-
 bool broadcast_pair(struct eval *e, struct operand *a, struct operand *b, struct span at) {
   struct type x = a->v.type, y = b->v.type;
   if (type_shape_eq(x, y))
@@ -138,12 +128,7 @@ bool broadcast_pair(struct eval *e, struct operand *a, struct operand *b, struct
       *n = m;
   }
   if (!ok) {
-    struct diag *d = eval_error(e, at, E0214, "cannot broadcast %s to %s",
-                                type_text(e->a, x.rank <= y.rank ? x : y),
-                                type_text(e->a, x.rank <= y.rank ? y : x));
-    diag_label(d, a->at, "%s", type_text(e->a, x));
-    diag_label(d, b->at, "%s", type_text(e->a, y));
-    help_broadcast(d, x, y);
+    report_broadcast_pair(e, *a, *b, at);
     return false;
   }
   if (!shape_check(e, t, at))
@@ -153,21 +138,12 @@ bool broadcast_pair(struct eval *e, struct operand *a, struct operand *b, struct
   return true;
 }
 
-struct value broadcast_to(struct eval *e, struct operand x, struct type t, const char *what) {
+struct value broadcast_to(struct eval *e, struct operand x, struct type t, const char *what,
+                          struct span pointer) {
   if (value_is_poison(x.v))
     return x.v;
-  if (!fits(x.v.type, t)) {
-    struct diag *d =
-        eval_error(e, x.at, E0214, "cannot broadcast %s%s to %s", what, type_text(e->a, x.v.type),
-                   type_text(e->a, type_shaped(type_elem(x.v.type), t)));
-    bool is_mask = strcmp(what, "the mask ") == 0;
-    if (is_mask && t.rank == 0)
-      diag_help(d,
-                "the second argument is the mask; offsets are added to the pointer: `tl.load(x + "
-                "i)`");
-    else
-      help_broadcast(d, x.v.type, t);
-    return VALUE_ERROR;
-  }
-  return broadcast_fitting(e, x.v, t);
+  if (fits(x.v.type, t))
+    return broadcast_fitting(e, x.v, t);
+  report_broadcast_to(e, x, t, what, pointer);
+  return VALUE_ERROR;
 }

@@ -109,6 +109,8 @@ struct stmt {
     } import;
     struct {                               // STMT_TRY
       struct stmt_list body, orelse, last; // last: `finally`
+      // Of a kernel, where it is an error: reported by the parser, or to be reported when reached.
+      bool is_reported, is_refused;
       struct try_handler *handlers;
       size_t count;
     } try_stmt;
@@ -260,6 +262,7 @@ struct ast_override {
 
 struct ast_module {
   const struct source *source;
+  unsigned readable_errors; // errors that hide nothing: the tree is as complete as without them
   struct ast_function **functions;
   size_t function_count;
   struct ast_class **classes;

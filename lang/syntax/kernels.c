@@ -24,8 +24,11 @@ static void put(struct references *r, struct map *set, const char *name) {
 static struct ast_visitor visitor(struct references *r);
 
 static void note_call(struct references *r, const struct expr *e) {
-  if (e->call.callee->kind == EXPR_NAME)
-    put(r, &r->used, e->call.callee->name);
+  const struct expr *f = e->call.callee;
+  if (f->kind == EXPR_SUBSCRIPT) // `f[grid](x)`, an error that names f
+    f = f->subscript.object;
+  if (f->kind == EXPR_NAME)
+    put(r, &r->used, f->name);
   for (size_t i = 0; i < e->call.arg_count; i++)
     if (e->call.args[i].value->kind == EXPR_NAME)
       put(r, &r->used, e->call.args[i].value->name);

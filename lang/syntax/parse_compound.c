@@ -263,7 +263,7 @@ bool at_match(const struct parser *p) {
 }
 
 static struct stmt *skip_forbidden(struct parser *p) {
-  bool has_else = parser_peek(p) == TOK_TRY || parser_peek(p) == TOK_ASYNC;
+  bool has_else = parser_peek(p) == TOK_ASYNC;
   struct stmt *s = stmt_unsupported(p, p->pos);
   parser_skip_statement(p);
   while (parser_peek(p) == TOK_EXCEPT || parser_peek(p) == TOK_FINALLY ||
@@ -285,10 +285,18 @@ static void parse_handlers(struct parser *p, struct stmt *s) {
   s->try_stmt.count = handlers.len;
 }
 
-// Host code only.
+// Kernels have no `try`. Its statements are checked all the same; under an `if` that is decided at
+// compile time it is an error only when it is reached.
 static struct stmt *parse_try(struct parser *p) {
   struct stmt *s = stmt_new(p, STMT_TRY, p->pos);
   s->span = parser_token_span(p);
+  s->try_stmt.is_refused = !p->is_python && p->if_depth > 0;
+  if (!p->is_python && p->if_depth == 0) {
+    struct diag *d = parser_report(p, s->span, E0111, "`try` is not part of the language");
+    diag_help(d, "%s", ast_unsupported_help("try"));
+    p->module->readable_errors += d != NULL;
+    s->try_stmt.is_reported = true;
+  }
   parser_accept(p, TOK_TRY);
   parse_block(p, "try", s->span, &s->try_stmt.body);
   parse_handlers(p, s);
@@ -367,7 +375,7 @@ void parse_compound(struct parser *p, stmt_vec *out) {
   case TOK_WITH: s = parse_with(p); break;
   case TOK_DEF:
   case TOK_AT: s = parse_nested_function(p); break;
-  case TOK_TRY: s = p->is_python ? parse_try(p) : skip_forbidden(p); break;
+  case TOK_TRY: s = parse_try(p); break;
   case TOK_ELIF:
   case TOK_ELSE: s = parse_stray_branch(p); break;
   default: s = skip_forbidden(p); break;

@@ -112,23 +112,22 @@ static void parse_param(struct parser *p, enum token_kind end, param_vec *params
   struct ast_param param = {0};
   if (!parse_param_mark(p, params, &param, state) || p->panic)
     return;
-  param.name_span = parser_token_span(p);
-  param.name = parser_name(p, "a parameter");
+  bool has_types = end == TOK_RPAREN; // those of a lambda have none
+  bool is_foreign = has_types && parse_foreign_param(p, &param);
+  if (!is_foreign) {
+    param.name_span = parser_token_span(p);
+    param.name = parser_name(p, "a parameter");
+  }
   if (!param.name)
     return;
-  if (end != TOK_COLON && parser_accept(p, TOK_COLON)) {
+  bool is_annotated = !is_foreign && end != TOK_COLON && parser_accept(p, TOK_COLON);
+  if (is_annotated && !(has_types && parse_foreign_annotation(p, &param))) {
     parser_accept(p, TOK_STAR); // *args: *Ts
     size_t type = p->pos;
     param.annotation = unquoted(p, parse_expr(p), type);
   }
   if (parser_accept(p, TOK_ASSIGN))
     param.default_value = parse_expr(p);
-  if (parser_peek(p) == TOK_NAME && end == TOK_RPAREN && !param.annotation && !p->panic) {
-    struct str name = parser_token_text(p);
-    struct diag *d = parser_error(p, parser_span_from(p, first), E0109,
-                                  "the type follows the name of a parameter");
-    diag_help(d, "write `%.*s: i32` or another type", STR_ARG(name));
-  }
   param.span = parser_span_from(p, first);
   check_param(p, params, &param, state);
   vec_push(p->arena, params, param);

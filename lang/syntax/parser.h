@@ -120,6 +120,10 @@ struct expr *parse_comprehension(struct parser *p, enum comprehension_kind kind,
                                  struct expr *key, struct expr *element);
 void parse_params(struct parser *p, enum token_kind end, struct ast_param **ret_params,
                   size_t *ret_count);
+// A parameter written as in C (parse_foreign_param.c): reports and takes `float *x` or `int n`
+// where a parameter begins, and `float*` where its annotation does. False: it is another form.
+bool parse_foreign_param(struct parser *p, struct ast_param *param);
+bool parse_foreign_annotation(struct parser *p, struct ast_param *param);
 
 struct expr *expr_new(struct parser *p, enum expr_kind kind, size_t first);
 struct expr *expr_error(struct parser *p);

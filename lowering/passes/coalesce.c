@@ -90,6 +90,29 @@ static const char *name_of_pointer(struct state *s, const struct access *a, Mlir
   return parameter_name(s->p->c, s->p->scratch, a->op, pointer_argument(s->p->c, ptr));
 }
 
+// The promise that a parameter lacks, where its pointer may begin at any element: launches make it,
+// the source does not.
+static const char *missing_promise(struct state *s, const struct access *a, MlirValue ptr,
+                                   const char *name) {
+  struct ir_context *c = s->p->c;
+  int arg = pointer_argument(c, ptr);
+  MlirOperation func = arg < 0 ? (MlirOperation){NULL} : mlirOperationGetParentOperation(a->op);
+  while (!mlirOperationIsNull(func) && !op_is(c, func, OP_FUNC_FUNC))
+    func = mlirOperationGetParentOperation(func);
+  if (!name || mlirOperationIsNull(func))
+    return "";
+  MlirAttribute known = func_arg_attr(func, (unsigned)arg, "tile.divisibility");
+  MlirType element = ptr_pointee(c, element_type(mlirValueGetType(ptr)));
+  unsigned bits = type_bits(c, element), bytes = (unsigned)a->wanted * bits / 8;
+  int64_t has = mlirAttributeIsNull(known) ? 1 : mlirIntegerAttrGetValueInt(known);
+  if (has >= bytes)
+    return "";
+  return arena_printf(s->p->scratch,
+                      "; `%s` may begin at any element: `%% %u` behind its type promises more, as "
+                      "launches do by themselves",
+                      name, bytes);
+}
+
 static void explain(struct state *s, const struct access *a) {
   struct ir_context *c = s->p->c;
   MlirValue ptr = mlirOperationGetOperand(a->op, 0), mask = mask_of(c, a->op);
@@ -107,9 +130,10 @@ static void explain(struct state *s, const struct access *a) {
                 "%s is %d %s wide, not %d: its addresses are not known to be consecutive", what,
                 (int)a->width, elements, (int)a->wanted);
   else if (axis_pointer_alignment(s->axis, ptr, dim) < a->wanted)
-    pass_remark(s->p, a->op, "coalesce",
-                "%s is %d %s wide, not %d: the pointer's offset is not known to be divisible by %d",
-                what, (int)a->width, elements, (int)a->wanted, (int)a->wanted);
+    pass_remark(
+        s->p, a->op, "coalesce",
+        "%s is %d %s wide, not %d: the pointer's offset is not known to be divisible by %d%s", what,
+        (int)a->width, elements, (int)a->wanted, (int)a->wanted, missing_promise(s, a, ptr, name));
   else if (a->wanted > 1 && axis_mask_alignment(s->axis, mask, dim) < a->wanted)
     pass_remark(
         s->p, a->op, "coalesce",

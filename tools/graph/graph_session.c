@@ -7,6 +7,7 @@
 #include "graph/ir/sizes.h"
 #include "graph/reference/inputs.h"
 #include "graph/run/run.h"
+#include "tools/graph/graph_mismatch.h"
 #include "tools/graph/graph_run.h"
 #include "tools/graph/graph_tune.h"
 #include "tools/graph/graph_weights.h"
@@ -183,29 +184,6 @@ static bool extents(const struct graph *g, const int64_t *sizes, uint32_t rank,
   return true;
 }
 
-// Marks the other arguments that have decided about the symbols of a size.
-static void show_binding(struct tool *t, const struct graph *g, const struct assignment *a,
-                         const struct expr *size, struct diag *d) {
-  for (size_t i = 0; i < g->symbols.len; i++) {
-    const struct expr *symbol = g->symbols.at[i];
-    if (!expr_has_symbol(size, symbol))
-      continue;
-    const struct assignment *by = find_arg(t, symbol->symbol->name); // `--arg s0=5`
-    for (size_t k = 0; k < g->inputs.len && !by; k++) {
-      const struct assignment *other = find_arg(t, g->inputs.at[k]->name);
-      for (uint32_t r = 0; other && other != a && r < g->inputs.at[k]->rank; r++)
-        if (expr_has_symbol(g->inputs.at[k]->shape[r], symbol))
-          by = other;
-    }
-    if (by)
-      diag_label(d, by->where, "makes %s %" PRId64, symbol->symbol->name, expr_hint(symbol));
-    else
-      diag_note(d, SPAN_NONE, "%s is %" PRId64 ", a likely size; `--arg %s=N` gives it",
-                symbol->symbol->name, expr_hint(symbol), symbol->symbol->name);
-  }
-  diag_help(d, "sizes of one name must agree");
-}
-
 // --arg for an input, instead of the generated tensor.
 static int take_arg(struct tool *t, const struct graph *g, const struct value *v,
                     const struct assignment *a, struct tensor *into) {
@@ -222,20 +200,7 @@ static int take_arg(struct tool *t, const struct graph *g, const struct value *v
   if (fits) {
     tensor_load(into, value.array.data, dense);
   } else {
-    struct strbuf type = {.arena = t->arena};
-    value_type_print(v, false, &type);
-    bool is_symbolic = false;
-    for (uint32_t d = 0; d < v->rank; d++)
-      is_symbolic |= !expr_is_const(v->shape[d], NULL);
-    for (uint32_t d = 0; is_symbolic && d < v->rank; d++)
-      strbuf_printf(&type, "%s%" PRId64 "%s", d ? ", " : ", here [", into->shape[d],
-                    d + 1 == v->rank ? "]" : "");
-    struct diag *e =
-        diag_error(t->diag, a->where, E0723, "input `%s` is %s", v->name, strbuf_cstr(&type));
-    for (uint32_t d = 0; value.is_array && value.array.rank == v->rank && d < v->rank; d++)
-      if ((int64_t)value.array.shape[d] != into->shape[d])
-        show_binding(t, g, a, v->shape[d], e);
-    strbuf_finish(&type);
+    graph_report_mismatch(t, g, v, a, &value, into->shape);
   }
   array_finish(&value.array);
   return fits ? EXIT_DONE : EXIT_WRONG;

@@ -161,6 +161,28 @@ static bool unknown_type(const struct spec_parser *p, struct str name) {
   return false;
 }
 
+// `f32[8,128]`: commas where `x` belongs.
+static bool help_commas(const struct spec_parser *p, struct diag *d, struct str text) {
+  char edit[64];
+  bool has_comma = false;
+  size_t n = 0;
+  for (size_t i = 0; i < text.len; i++) {
+    char c = text.ptr[i] == ',' ? 'x' : text.ptr[i];
+    bool is_digit = c >= '0' && c <= '9';
+    if ((!is_digit && c != 'x' && c != ' ') || n + 1 == sizeof edit)
+      return false;
+    has_comma |= text.ptr[i] == ',';
+    if (c != ' ')
+      edit[n++] = c;
+  }
+  edit[n] = 0;
+  if (!has_comma || !n || edit[n - 1] == 'x')
+    return false;
+  diag_help(d, "extents are separated by `x`: `%s`", edit);
+  diag_fixit(d, part_span(p, text), edit);
+  return true;
+}
+
 // extent { 'x' extent }
 static bool parse_shape(const struct spec_parser *p, struct str text, struct array *ret) {
   uint64_t bytes = dtype_bytes(ret->dtype);
@@ -174,8 +196,10 @@ static bool parse_shape(const struct spec_parser *p, struct str text, struct arr
     }
     uint64_t n;
     if (!str_to_u64(str_trim(extent), &n)) {
-      diag_help(WRONG(p, extent, "`%.*s` is not an extent", STR_ARG(extent)),
-                "write for example `%s[1000]` or `%s[64x128]`", dtype_name(ret->dtype),
+      struct diag *d = WRONG(p, extent, "`%.*s` is not an extent", STR_ARG(extent));
+      if (help_commas(p, d, text))
+        return false;
+      diag_help(d, "write for example `%s[1000]` or `%s[64x128]`", dtype_name(ret->dtype),
                 dtype_name(ret->dtype));
       return false;
     }
@@ -198,7 +222,8 @@ static bool parse_array(const struct spec_parser *p, struct str type, struct str
     return unknown_type(p, type);
   struct str tail = str_split(after, ']', &shape);
   if (!tail.ptr) {
-    WRONG(p, p->spec, "missing `]`");
+    diag_help(WRONG(p, p->spec, "missing `]`"), "write for example `%s[1000]` or `%s[64x128]`",
+              dtype_name(ret->dtype), dtype_name(ret->dtype));
     return false;
   }
   if (!parse_shape(p, shape, ret))

@@ -3,6 +3,8 @@
 // --arg.
 #include "tools/launch/launch.h"
 
+#include <math.h>
+
 // The tile_type of a dtype: both enumerations have the same order.
 static tile_type type_of(enum dtype d) { return (tile_type)d; }
 
@@ -69,8 +71,19 @@ static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
   else if (a->value.is_integer)
     *ret = tile_arg_int(type_of(type), a->value.integer);
   else {
-    diag_error(t->diag, a->where, E0723, "`%s` is an integer (%s), not %g", a->param->name,
-               dtype_name(type), real);
+    struct diag *d = diag_error(t->diag, a->where, E0723, "`%s` is an integer (%s), not %g",
+                                a->param->name, dtype_name(type), real);
+    double limit = 2147483647.0;
+    bool is_whole = floor(real) == real && fabs(real) < 9e18;
+    if (is_whole && (fabs(real) <= limit || dtype_bits(type) == 64))
+      diag_help(d, "write it without a point or exponent: `--arg %s=%.0f`", a->param->name, real);
+    else if (is_whole)
+      diag_help(d,
+                "it does not fit 32 bits: declare the parameter as `%s: i64`, and write `%s=%.0f`",
+                a->param->name, a->param->name, real);
+    else
+      diag_help(d, "write a whole number, `--arg %s=%.0f`, or declare the parameter as `%s: f32`",
+                a->param->name, floor(real), a->param->name);
     return EXIT_WRONG;
   }
   if (dtype_is_float(type) && type != DTYPE_F32)

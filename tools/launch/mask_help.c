@@ -44,14 +44,18 @@ static struct str offsets_of(struct str call, const char *param) {
   return str_is(str_trim(base), param) ? offsets : none;
 }
 
-void mask_help(struct diag *d, struct span where, const char *param, const char *bound) {
+void mask_help(struct diag *d, struct span where, const char *param, const char *bound,
+               const char *beyond) {
   struct str call = where.source ? call_at(where) : (struct str){0};
   struct str offsets = param && call.ptr ? offsets_of(call, param) : (struct str){0};
   bool has_mask = false;
   for (size_t i = 0; i + 4 <= call.len; i++)
     has_mask |= memcmp(call.ptr + i, "mask", 4) == 0;
   if (has_mask) {
-    diag_help(d, "the mask lets lanes through that are outside: compare it with %s", bound);
+    if (beyond)
+      diag_help(d, "%s", beyond);
+    else
+      diag_help(d, "the mask lets lanes through that are outside: compare it with %s", bound);
     return;
   }
   if (!offsets.len) {

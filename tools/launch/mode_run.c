@@ -101,7 +101,8 @@ static struct launch_arg *array_argument(struct tool *t, struct launch *l,
 struct wanted {
   const struct assignment *at;
   const char *path;
-  size_t arg; // index into the launch's arguments
+  size_t arg;            // index into the launch's arguments
+  struct array expected; // of --expect
 };
 
 static bool look_up(struct tool *t, struct launch *l, const struct assignment *assignments,
@@ -111,7 +112,7 @@ static bool look_up(struct tool *t, struct launch *l, const struct assignment *a
     const char *path = arg ? file_of(t, &assignments[i]) : NULL;
     if (!path)
       return false;
-    ret[i] = (struct wanted){&assignments[i], path, (size_t)(arg - l->args)};
+    ret[i] = (struct wanted){.at = &assignments[i], .path = path, .arg = (size_t)(arg - l->args)};
   }
   return true;
 }
@@ -128,16 +129,6 @@ static int write_outputs(struct tool *t, const struct wanted *outs, const struct
 static void report_mismatch(struct tool *t, const struct assignment *e, const struct array *actual,
                             const struct array *expected, const struct comparison *c, double rtol,
                             double atol) {
-  if (!c->same_shape) {
-    struct strbuf shapes = {.arena = t->arena};
-    print_shape(actual, &shapes);
-    strbuf_puts(&shapes, " against ");
-    print_shape(expected, &shapes);
-    diag_error(t->diag, e->where, E0730, "`%s` has another shape than expected: %s", e->name,
-               strbuf_cstr(&shapes));
-    strbuf_finish(&shapes);
-    return;
-  }
   struct strbuf first = {.arena = t->arena}, worst = {.arena = t->arena};
   format_index(actual, c->first, &first);
   format_index(actual, c->worst, &worst);
@@ -158,28 +149,55 @@ static void report_mismatch(struct tool *t, const struct assignment *e, const st
   strbuf_finish(&worst);
 }
 
+static bool same_shape(const struct array *a, const struct array *b) {
+  bool is_same = a->rank == b->rank;
+  for (unsigned d = 0; is_same && d < a->rank; d++)
+    is_same = a->shape[d] == b->shape[d];
+  return is_same;
+}
+
+// The files of --expect, before the launch.
+static int read_expected(struct tool *t, const struct launch *l, struct wanted *expects) {
+  for (size_t i = 0; i < t->o.expects.len; i++) {
+    struct wanted *w = &expects[i];
+    const struct array *actual = &l->args[w->arg].value.array;
+    if (!npy_read(t->arena, t->diag, w->at->where, w->path, actual->dtype, &w->expected))
+      return tool_error_status(t);
+    if (same_shape(actual, &w->expected))
+      continue;
+    struct strbuf given = {.arena = t->arena}, wanted = {.arena = t->arena};
+    print_shape(actual, &wanted);
+    print_shape(&w->expected, &given);
+    diag_help(diag_error(t->diag, w->at->where, E0730,
+                         "`%s` has another shape than expected: %s against %s", w->at->name,
+                         strbuf_cstr(&wanted), strbuf_cstr(&given)),
+              "save the expected values as %s, or give `--arg %s=%s`", strbuf_cstr(&wanted),
+              w->at->name, strbuf_cstr(&given));
+    strbuf_finish(&given);
+    strbuf_finish(&wanted);
+    return EXIT_WRONG;
+  }
+  return EXIT_DONE;
+}
+
 static int compare_outputs(struct tool *t, const struct wanted *expects,
                            const struct array *results, struct strbuf *out) {
   int status = EXIT_DONE;
   for (size_t i = 0; i < t->o.expects.len; i++) {
     const struct assignment *e = expects[i].at;
-    struct array expected;
-    const struct array *actual = &results[expects[i].arg];
-    if (!npy_read(t->arena, t->diag, e->where, expects[i].path, actual->dtype, &expected))
-      return tool_error_status(t);
+    const struct array *actual = &results[expects[i].arg], *expected = &expects[i].expected;
     double rtol, atol;
     compare_defaults(actual->dtype, &rtol, &atol);
     rtol = t->o.rtol_given ? t->o.rtol : rtol;
     atol = t->o.atol_given ? t->o.atol : atol;
-    struct comparison c = compare_arrays(actual, &expected, rtol, atol);
-    if (!c.same_shape || c.mismatches) {
-      report_mismatch(t, e, actual, &expected, &c, rtol, atol);
+    struct comparison c = compare_arrays(actual, expected, rtol, atol);
+    if (c.mismatches) {
+      report_mismatch(t, e, actual, expected, &c, rtol, atol);
       status = EXIT_WRONG;
     } else if (!t->o.json) {
       strbuf_printf(out, "  %-10s as expected: largest error %.3g absolute, %.3g relative\n",
                     e->name, c.max_abs, c.max_rel);
     }
-    array_finish(&expected);
   }
   return status;
 }
@@ -247,17 +265,22 @@ static int run_and_report(struct tool *t, struct launch *l, struct array *result
   if (!look_up(t, l, t->o.outs.at, outs, wanted) ||
       !look_up(t, l, t->o.expects.at, expects, wanted + outs))
     return EXIT_WRONG;
-  int status = launch_compile(t, l);
+  int status = read_expected(t, l, wanted + outs);
+  if (status == EXIT_DONE)
+    status = launch_compile(t, l);
   if (status == EXIT_DONE)
     status = launch_run(t, l);
   if (status == EXIT_DONE)
     status = download(t, l, wanted, outs + expects, results);
-  if (status != EXIT_DONE)
-    return status;
-  summarise(t, l, results, out);
-  status = compare_outputs(t, wanted + outs, results, out);
-  int write_status = write_outputs(t, wanted, results);
-  return status == EXIT_DONE ? write_status : status;
+  if (status == EXIT_DONE) {
+    summarise(t, l, results, out);
+    status = compare_outputs(t, wanted + outs, results, out);
+    int write_status = write_outputs(t, wanted, results);
+    status = status == EXIT_DONE ? write_status : status;
+  }
+  for (size_t i = 0; i < expects; i++)
+    array_finish(&wanted[outs + i].expected);
+  return status;
 }
 
 int mode_run(struct tool *t) {

@@ -23,7 +23,8 @@ static void thread_text(const struct cpu_violation *v, char *text, size_t size) 
 
 static struct diag *report_outside(struct diag_engine *diag, struct span where, const char *thread,
                                    const struct cpu_violation *v, const char *param,
-                                   const char *bound) {
+                                   const struct violation_facts *facts) {
+  const char *bound = facts ? facts->bound : NULL;
   char number[24];
   snprintf(number, sizeof number, "%llu", (unsigned long long)v->elements);
   const char *verb = v->access == CPU_LOAD    ? "load reads"
@@ -43,7 +44,7 @@ static struct diag *report_outside(struct diag_engine *diag, struct span where, 
   if (param && v->element < 0)
     diag_help(d, "mask the lanes that are outside, such as `mask=i >= 0`");
   else
-    mask_help(d, where, param, !param ? "n" : bound ? bound : number);
+    mask_help(d, where, param, !param ? "n" : bound ? bound : number, facts ? facts->beyond : NULL);
   return d;
 }
 
@@ -170,13 +171,14 @@ static struct diag *report_simulated(struct diag_engine *diag, const struct sour
 }
 
 void violation_report(struct diag_engine *diag, const struct source *source,
-                      const struct cpu_violation *v, const char *param, const char *bound) {
+                      const struct cpu_violation *v, const char *param,
+                      const struct violation_facts *facts) {
   struct span where = span_of(source, &v->location);
   char thread[96];
   thread_text(v, thread, sizeof thread);
   struct diag *d = NULL;
   switch (v->kind) {
-  case CPU_OUTSIDE: d = report_outside(diag, where, thread, v, param, bound); break;
+  case CPU_OUTSIDE: d = report_outside(diag, where, thread, v, param, facts); break;
   case CPU_ASSERTION:
     d = diag_error(diag, where, E0804, "assertion failed: %s", v->message);
     diag_note(d, SPAN_NONE, "in %s", thread);

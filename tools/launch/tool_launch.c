@@ -120,12 +120,25 @@ static int upload(struct tool *t, struct launch *l) {
   return EXIT_DONE;
 }
 
+// For one launch without checks the buffer is watched for accesses beside it; its alignment is what
+// launches promise, and what the parameter's declaration promises.
+static tile_status allocate_array(const struct tool *t, const struct launch *l,
+                                  struct launch_arg *a) {
+  enum { LEAST = 16, MOST = 256 };
+  size_t align = (size_t)a->param->divisible_by * dtype_bytes(a->value.array.dtype);
+  align = align < LEAST ? LEAST : align > MOST ? MOST : align;
+  bool is_watched =
+      t->o.mode == MODE_RUN && device_is_cpu(l->device) && !t->o.check && is_pow2(align);
+  return is_watched ? device_malloc_watched(l->device, launch_arg_bytes(a), align, &a->buffer)
+                    : tile_malloc(l->device, launch_arg_bytes(a), &a->buffer);
+}
+
 static int allocate(struct tool *t, struct launch *l) {
   for (size_t i = 0; i < l->arg_count; i++) {
     struct launch_arg *a = &l->args[i];
     if (!a->value.is_array)
       continue;
-    tile_status status = tile_malloc(l->device, launch_arg_bytes(a), &a->buffer);
+    tile_status status = allocate_array(t, l, a);
     if (status != TILE_OK)
       return launch_failed(t, a->where, status);
     if (a->is_descriptor)
@@ -262,15 +275,40 @@ void launch_close(struct launch *l) {
   tile_device_close(l->device);
 }
 
+// The masks may be right and the sizes wrong: an integer argument lets the element through that an
+// array does not have. The help, or NULL: there is none, or one has the array's own size.
+static const char *argument_beyond(struct tool *t, const struct launch *l, const char *array,
+                                   const struct cpu_violation *v) {
+  const struct launch_arg *beyond = NULL;
+  int64_t elements = (int64_t)v->elements;
+  for (size_t i = 0; i < l->arg_count; i++) {
+    int64_t n = l->packed[i].value.integer;
+    if (!jit_is_integer(&l->packed[i]))
+      continue;
+    if (n == elements)
+      return NULL;
+    if (n > v->element && n > elements && (!beyond || n < beyond->value.integer))
+      beyond = &l->args[i];
+  }
+  if (!beyond)
+    return NULL;
+  const char *name = beyond->param->name;
+  long long n = (long long)beyond->value.integer, has = (long long)elements;
+  return arena_printf(t->arena,
+                      "`%s` is %lld and `%s` has %lld elements: give `--arg %s=%lld`, or arrays of "
+                      "%lld elements",
+                      name, n, array, has, name, has, n);
+}
+
 static void report_violation(struct tool *t, struct launch *l, const struct cpu_violation *v) {
   // The run-time parameter's name: violations count the parameters the kernel was launched with.
   const char *name =
       v->param >= 0 ? tile_kernel_param_name(l->kernel, l->packed, l->arg_count, v->param) : NULL;
-  const char *bound = NULL;
-  for (size_t i = 0; i < l->arg_count && !bound; i++)
+  struct violation_facts facts = {.beyond = name ? argument_beyond(t, l, name, v) : NULL};
+  for (size_t i = 0; i < l->arg_count && !facts.bound; i++)
     if (jit_is_integer(&l->packed[i]) && l->packed[i].value.integer == (int64_t)v->elements)
-      bound = l->args[i].param->name;
-  violation_report(t->diag, l->source, v, name, bound);
+      facts.bound = l->args[i].param->name;
+  violation_report(t->diag, l->source, v, name, &facts);
 }
 
 int launch_compile(struct tool *t, struct launch *l) {

@@ -15,7 +15,7 @@ int mode_layout(struct tool *t) {
   if (!layout_draw_spec(t->arena, t->o.mode_argument, format, &out, &error, &at)) {
     diag_help(
         diag_error(t->diag, layout_spec_span(t, at), E0740, "%s", error),
-        "write for example `--layout 'mma_v2 16x8'` or `--layout 'blocked<{size_per_thread = "
+        "write for example `--layout 'mma_v2 16x8'` or\n`--layout 'blocked<{size_per_thread = "
         "[1, 4], threads_per_warp = [8, 4], warps_per_cta = [4, 1], order = [1, 0]}> 32x16'`");
   } else if (out.failed) {
     diag_error(t->diag, SPAN_NONE, E0991, "no memory for the drawing");

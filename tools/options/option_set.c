@@ -67,7 +67,10 @@ static bool whole_number(struct tool *t, const struct given *g, uint64_t *ret) {
                       arena_printf(t->arena, "`%s` wants a number from %llu to %llu, not `%.*s`",
                                    o->spelling, (unsigned long long)o->least,
                                    (unsigned long long)o->most, STR_ARG(g->value)),
-                      NULL);
+                      arena_printf(t->arena, "write for example `%s %llu`", o->spelling,
+                                   (unsigned long long)(o->least > 4  ? o->least
+                                                        : o->most < 4 ? o->most
+                                                                      : 4)));
 }
 
 bool option_set_number(struct tool *t, const struct given *g) {
@@ -108,7 +111,7 @@ bool option_set_real(struct tool *t, const struct given *g) {
     return option_usage(t, g->where, E0702,
                         arena_printf(t->arena, "`%s` wants a number of at least 0, not `%.*s`",
                                      row(g)->spelling, STR_ARG(g->value)),
-                        NULL);
+                        arena_printf(t->arena, "write for example `%s 0.001`", row(g)->spelling));
   bool *given = second_field(t, g);
   if (given)
     *given = true;

@@ -20,7 +20,9 @@ static bool split_assignment(struct tool *t, const struct given *g, struct assig
                         arena_printf(t->arena, "`%s` wants %s, not `%.*s`",
                                      option_table[g->id].spelling, option_table[g->id].argument,
                                      STR_ARG(g->value)),
-                        NULL);
+                        g->id == OPTION_DEFINE ? "write a name and its value: `-D BLOCK=128`"
+                        : g->id == OPTION_ARG  ? "write a name and its value: `--arg n=1000`"
+                                               : "write a name and a file: `out=@out.npy`");
   ret->name = arena_strndup(t->arena, name.ptr, name.len);
   ret->value = value;
   ret->where = g->where;
@@ -197,6 +199,37 @@ static const char *target_of_name(struct str name) {
   return NULL;
 }
 
+// The number of `sm_70`, `sm_70a`, `compute_70`; 0: another form.
+static uint64_t capability_of(struct str name) {
+  static const char *const starts[] = {"sm_", "sm", "compute_"};
+  for (size_t i = 0; i < COUNT_OF(starts); i++) {
+    struct str digits = name;
+    size_t n = strlen(starts[i]);
+    uint64_t number;
+    if (!str_starts(name, starts[i]))
+      continue;
+    digits = (struct str){name.ptr + n, name.len - n};
+    if (digits.len && (digits.ptr[digits.len - 1] == 'a' || digits.ptr[digits.len - 1] == 'f'))
+      digits.len--;
+    if (str_to_u64(digits, &number))
+      return number;
+  }
+  return 0;
+}
+
+// A GPU that is too old, or newer than those that are known: no other one's code runs on the first.
+static bool report_capability(struct tool *t, const struct given *g, const char *list) {
+  enum { OLDEST = 80 };
+  uint64_t number = capability_of(g->value);
+  if (number < 10 || number >= OLDEST)
+    return false;
+  struct diag *d =
+      diag_error(t->diag, g->where, E0704, "`%.*s` is not supported: the oldest GPU is sm_%d",
+                 STR_ARG(g->value), OLDEST);
+  diag_help(d, "the targets are %s`auto`; `cpu` runs everywhere", list);
+  return true;
+}
+
 bool option_set_target(struct tool *t, const struct given *g) {
   if (!str_is(g->value, "auto") && !target_find(g->value)) {
     const char *const *names = target_names();
@@ -204,6 +237,10 @@ bool option_set_target(struct tool *t, const struct given *g) {
     struct strbuf list = {.arena = t->arena};
     for (; names[n]; n++)
       strbuf_printf(&list, "`%s`, ", names[n]);
+    if (report_capability(t, g, strbuf_cstr(&list))) {
+      strbuf_finish(&list);
+      return false;
+    }
     const char *near = str_nearest(g->value, names, n);
     for (size_t i = 0; i < n; i++) // `sm_90` means `sm_90a`
       if (g->value.len && strncmp(names[i], g->value.ptr, g->value.len) == 0)
@@ -278,5 +315,5 @@ bool option_set_seed(struct tool *t, const struct given *g) {
                       arena_printf(t->arena,
                                    "`--seed` wants a whole number of at least 0, not `%.*s`",
                                    STR_ARG(g->value)),
-                      NULL);
+                      "write for example `--seed 1`");
 }

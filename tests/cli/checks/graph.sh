@@ -87,7 +87,7 @@ check "--expect, different" 1 'differs from `ones\.npy` in [0-9]+ elements.*\[E0
 check "--expect with a tolerance" 0 '' --graph sincos.py --run --target cpu --expect add=@ones.npy --atol 3
 check "--out where --expect fails" 1 'differs from `ones\.npy`' --graph sincos.py --run --target cpu --expect add=@ones.npy --out add=@late.npy
 check "--out was written though --expect failed" 0 '' --graph sincos.py --run --target cpu --expect add=@late.npy --rtol 0 --atol 0
-check "--arg of another shape" 1 'input `a` is f32\[3, 100\] \[E0723\]' --graph sincos.py --run --target cpu --arg 'a=f32[100x3]:zeros'
+check "--arg of another shape" 1 '`a` must be f32\[3, 100\], not f32\[100, 3\] \[E0723\]' --graph sincos.py --run --target cpu --arg 'a=f32[100x3]:zeros'
 check "--arg for no input" 1 'no input `c` \[E0721\]' --graph sincos.py --run --target cpu --arg 'c=f32[3x100]:zeros'
 check "--out of no output" 1 'no output `sin` \[E0721\]' --graph sincos.py --run --target cpu --out sin=@sin.npy
 sed 's/sin\.default/sqrt.default/' sincos.py > nans.py
@@ -99,7 +99,7 @@ check "a size that is none" 1 '`0` is not a size: from 1 to 2147483647 \[E0720\]
 check "a size of an array" 0 '^  add +f32\[s0, 100\]
 checked' --graph sizes.py --run --check --target cpu --arg 'a=f32[7x100]:rand(1)'
 check "a size of an array for a plan" 0 '1\.2 MB' --graph sizes.py --emit=plan --target sm_90a --arg 'a=f32[1000x100]:zeros'
-check "an array that does not fit a size" 1 'input `a` is f32\[s0, 100\], here \[7, 100\] \[E0723\]' --graph sizes.py --run --target cpu --arg s0=7 \
+check "an array that does not fit a size" 1 '`s0` is 8 in `a`, and given as 7 \[E0723\]' --graph sizes.py --run --target cpu --arg s0=7 \
   --arg 'a=f32[8x100]:zeros'
 (cat sizes.py; echo 'Range constraints: {s0: VR[2, 16]}') > ranges.py
 check "a size of an array out of range" 1 'dimension 0 of `a` makes s0 17; it is from 2 to 16 \[E0720\]' --graph ranges.py --run --target cpu \
@@ -116,7 +116,7 @@ GRAPH
 for rows in 0 3 15; do
   check "-1 in a view with sizes from 0, $rows rows" 0 'largest difference [0-9.e-]+ of' --graph heads.py --run --check --target cpu --arg "x=f32[${rows}x8]:rand(1)"
 done
-check "a size of an array that no size gives" 1 'input `x` is f32\[3\*s0, 8\], here \[3072, 8\] \[E0723\]' --graph heads.py --run --target cpu --arg 'x=f32[4x8]:ones'
+check "a size of an array that no size gives" 1 '`x` must be f32\[3072, 8\], not f32\[4, 8\] \[E0723\]' --graph heads.py --run --target cpu --arg 'x=f32[4x8]:ones'
 check "a plan for likely sizes" 0 '1\.2 MB' --graph sizes.py --emit=plan --target sm_90a --arg s0=1000
 check "--bench" 0 '^G on .* \(cpu\): 1 kernels, 1 launches
 ^  time +[0-9.]+ [mu]s +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays

@@ -52,3 +52,57 @@ paths count from the current folder' run "$add" --arg x=@nowhere.npi --grid 1 --
 check "a code without its letter" 2 'codes stand in brackets at the end of a message' explain 214
 check "a range with a dash" 1 'a range is `64..1024:x2`' tune "$add" --arg 'x=f32[9]:ones' --arg 'y=f32[9]:ones' --arg 'out=f32[9]:zeros' --arg n=9 \
   --grid 1 --target cpu --space 'BLOCK=64-128'
+
+# Texts of other kinds.
+printf '// Generated\n.version 8.3\n.target sm_90a\n.visible .entry k() { ret; }\n' > made.ptx
+printf 'module {\n  tt.func public @k(%%a: i32) {\n    tt.return\n  }\n}\n' > module.txt
+printf '__global__ void scale(double *y) { y[threadIdx.x] *= 2; }\n' > scale.cpp
+printf 'import torch\n\nclass Small(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n    def forward(self, x):\n        return x + 1\n' > small.py
+check "PTX as a kernel" 1 '`made.ptx` is PTX.*\[E0710\]' run made.ptx --target cpu
+check "PTX as a graph" 1 '`made.ptx` is PTX.*not the text of a graph' graph made.ptx
+check "the IR of Triton as a kernel" 1 "module of Triton's IR.*\[E0710\]
+@triton.jit" module.txt --target sm_80
+check "CUDA as a kernel" 1 'is CUDA C\+\+, not a kernel' scale.cpp --target sm_80
+check "a graph as a kernel" 1 'is a graph, not a kernel
+tilec graph .*sin_cos.py --run' run "$graph" --target cpu
+check "a kernel as a graph" 1 'is a kernel, not the text of a graph
+`tilec run' graph "$add"
+check "the source of a model as a graph" 1 '`small.py` is the source of a model
+run_decompositions' graph small.py
+check "a folder as a kernel" 74 'is a folder, not a file' .
+check "an output in no folder" 73 'its folder does not exist' "$add" --target sm_80 --emit=ptx -o nowhere/add.ptx
+check "no graph" 2 'name a graph as PyTorch prints it' graph
+
+# Values that do not fit.
+check "an old GPU" 2 '`sm_61` is not supported: the oldest GPU is sm_80
+`cpu` runs everywhere' "$add" --target sm_61
+check "a word for a number of warps" 2 'write for example `--num-warps 4`' "$add" --num-warps many
+check "a word for a tolerance" 2 'write for example `--atol 0.001`' run "$add" --atol small
+check "a definition without a value" 2 'write a name and its value: `-D BLOCK=128`' "$add" -D SIZE
+check "a shape that is not closed" 1 'missing `\]`
+write for example `f64\[1000\]`' run "$add" --target cpu --arg 'x=f64[64' --grid 1
+check "commas in a shape" 1 'extents are separated by `x`: `4x25`' run "$add" --target cpu --arg 'x=f32[4, 25]' --grid 1
+sizes=(--arg 'x=f32[100]:ones' --arg 'y=f32[100]:ones' --arg 'out=f32[100]')
+check "a fraction for an integer" 1 'write a whole number, `--arg n=99`' run "$add" --target cpu "${sizes[@]}" --arg n=99.5 --grid 1
+check "an exponent for an integer" 1 'without a point or exponent: `--arg n=100`' run "$add" --target cpu "${sizes[@]}" --arg n=1e2 --grid 1
+check "a number beyond the arrays" 1 '`n` is 300 and `out` has 100 elements: give `--arg n=100`' run "$add" --target cpu "${sizes[@]}" --arg n=300 --grid 1
+
+# Without --check the processor finds accesses that are outside by less than the rounding of buffers.
+cat > unmasked.tile <<'EOT'
+@jit
+def shift(a: ptr[f32], b: ptr[f32], low: i32, BLOCK: constexpr = 64):
+  i = arange(0, BLOCK) + low
+  store(b + i, load(a + arange(0, BLOCK)) + 1.0)
+@jit
+def read(a: ptr[f16], b: ptr[f16], BLOCK: constexpr = 64):
+  i = arange(0, BLOCK)
+  store(b + i, load(a + i))
+EOT
+check "a store past the end, not checked" 1 'store writes past the end of `b` \[E0802\]' run unmasked.tile --kernel shift --target cpu \
+  --arg 'a=f32[64]:ones' --arg 'b=f32[61]' --arg low=0 --grid 1
+check "a store before the start, not checked" 1 'store writes before the start of `b` \[E0802\]' run unmasked.tile --kernel shift --target cpu \
+  --arg 'a=f32[64]:ones' --arg 'b=f32[70]' --arg low=-2 --grid 1
+check "a load past the end, not checked" 1 'load reads past the end of `a` \[E0801\]' run unmasked.tile --kernel read --target cpu \
+  --arg 'a=f16[40]:ones' --arg 'b=f16[64]' --grid 1
+check "accesses inside, not checked" 0 'min 2  max 2' run unmasked.tile --kernel shift --target cpu \
+  --arg 'a=f32[64]:ones' --arg 'b=f32[64]' --arg low=0 --grid 1
