@@ -81,6 +81,9 @@ tile_status device_allocation(tile_device *d, const void *p, void **ret_base, si
 void device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
 // Suppresses the output of CPU launches until it is undone; other devices ignore it.
 void device_quiet(tile_device *d, bool on);
+// Around several launches: the CPU device then prepares its process for them once. Calls nest.
+void device_begin_launches(const tile_device *d);
+void device_end_launches(const tile_device *d);
 enum cpu_violation_kind {
   CPU_OUTSIDE,          // outside the buffer of `param`, or outside every buffer
   CPU_ASSERTION,        // a device_assert did not hold: `message`
