@@ -95,9 +95,10 @@ struct cpu_launch {
   pthread_mutex_t lock; // guards what follows
   tile_status status;
   char message[512];
-  struct cpu_violation violations[CPU_MAX_VIOLATIONS]; // by program, then thread
   size_t violation_count;
   uint64_t violation_total;
+  // By program, then thread. Last: a launch does not clear them.
+  struct cpu_violation violations[CPU_MAX_VIOLATIONS];
 };
 
 struct cpu_cta {

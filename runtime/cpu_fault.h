@@ -16,7 +16,7 @@ struct cpu_fault {
   enum cpu_fault_kind kind; // FAULT_ACCESSES: the processor does not tell load from store
 };
 
-// Called around a launch: the handler is installed while any launch runs.
+// Called around launches, nested too: the handler is installed while any launch runs.
 void cpu_fault_install(void);
 void cpu_fault_remove(void);
 // The calling thread's faults go to `f`; NULL: to the previous handler.

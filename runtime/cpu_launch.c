@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static tile_status check_grid(const struct kernel_info *info, tile_grid g, uint64_t *ret_count) {
@@ -69,7 +71,13 @@ tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void 
     s = start_workers(d);
   if (s != TILE_OK)
     return s;
-  struct cpu_launch l = {.device = d, .module = m, .values = values, .grid = grid, .check = check};
+  struct cpu_launch l;
+  memset(&l, 0, offsetof(struct cpu_launch, violations));
+  l.device = d;
+  l.module = m;
+  l.values = values;
+  l.grid = grid;
+  l.check = check;
   pthread_mutex_init(&l.lock, NULL);
   if (check && !cpu_check_begin(&l))
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory for the checks of a launch");
@@ -87,4 +95,14 @@ tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void 
   }
   pthread_mutex_destroy(&l.lock);
   return s;
+}
+
+void device_begin_launches(const tile_device *d) {
+  if (d->is_cpu)
+    cpu_fault_install();
+}
+
+void device_end_launches(const tile_device *d) {
+  if (d->is_cpu)
+    cpu_fault_remove();
 }

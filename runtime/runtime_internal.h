@@ -85,6 +85,9 @@ void device_set_print(tile_device *d, void (*print)(void *user, const char *text
 tile_status device_malloc_watched(tile_device *d, size_t size, size_t align, void **ret);
 // Suppresses the output of CPU launches until it is undone; other devices ignore it.
 void device_quiet(tile_device *d, bool on);
+// Around several launches: the CPU device then prepares its process for them once. Calls nest.
+void device_begin_launches(const tile_device *d);
+void device_end_launches(const tile_device *d);
 enum cpu_violation_kind {
   CPU_OUTSIDE,          // outside the buffer of `param`, or outside every buffer
   CPU_ASSERTION,        // a device_assert did not hold: `message`

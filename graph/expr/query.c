@@ -84,7 +84,10 @@ static bool lookup_binding(const struct expr *symbol, const void *user, int64_t 
 bool expr_eval(const struct expr *e, size_t count, const struct expr *const *symbols,
                const int64_t *values, int64_t *ret) {
   struct binding b = {count, symbols, values};
-  return evaluate(e, lookup_binding, &b, ret);
+  if (e->kind != EXPR_CONST || e->overflows)
+    return evaluate(e, lookup_binding, &b, ret);
+  *ret = e->value;
+  return true;
 }
 
 // ---- structure ----

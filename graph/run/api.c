@@ -210,9 +210,12 @@ tile_status tile_program_run(tile_program *p, tile_stream *stream, uint64_t seed
   if (!p)
     return null_argument("tile_program_run", "program");
   struct tensor_views v;
-  tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
+  struct loaded_program *l = p->loaded;
+  tile_status s = tensor_views_create(inputs, input_count, outputs, output_count, &v);
   if (s == TILE_OK)
-    s = program_run(p->loaded, stream, seed, v.at, v.at + v.input_count);
+    s = tensor_views_check_into(p->program->graph, &v, true, l->sizes);
+  if (s == TILE_OK)
+    s = program_run_within(l, l->sizes, stream, seed, v.at, v.at + v.input_count);
   tensor_views_finish(&v);
   return s;
 }

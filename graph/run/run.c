@@ -10,6 +10,7 @@
 #include "graph/run/run_internal.h"
 #include "graph/run/tensor_views.h"
 #include "jit/jit.h"
+#include "runtime/runtime_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -276,7 +277,9 @@ static tile_status run_launches(struct loaded_program *l, tile_stream *stream, u
 static tile_status run_ready(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
   struct trace_slice slice =
       trace_begin(TRACE_GRAPH, l->p->graph->name ? l->p->graph->name : "graph");
+  device_begin_launches(l->device);
   tile_status s = run_launches(l, stream, seed);
+  device_end_launches(l->device);
   trace_end(&slice, NULL);
   if (s != TILE_OK) {
     tile_stream_synchronize(l->device, stream); // before the counters are cleared

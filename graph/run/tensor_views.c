@@ -33,7 +33,8 @@ bool tensor_view_is_dense(const struct tensor_view *t) {
   return true;
 }
 
-static bool view(const tile_tensor *t, int64_t *strides, struct tensor_view *ret) {
+// Takes memory for the strides from *strides where the tensor has none.
+static bool view(const tile_tensor *t, int64_t **strides, struct tensor_view *ret) {
   bool ok = t->rank >= 0 && t->rank <= GRAPH_MAX_RANK && (t->rank == 0 || t->shape) &&
             (unsigned)t->type < DTYPE_COUNT;
   for (int d = 0; ok && d < t->rank; d++)
@@ -44,28 +45,40 @@ static bool view(const tile_tensor *t, int64_t *strides, struct tensor_view *ret
       (struct tensor_view){t->data, (enum dtype)t->type, (uint32_t)t->rank, t->shape, t->strides};
   if (t->strides)
     return true;
-  ret->strides = strides;
-  return dense_strides(ret->rank, t->shape, strides);
+  int64_t *own = *strides;
+  ret->strides = own;
+  *strides += GRAPH_MAX_RANK;
+  return dense_strides(ret->rank, t->shape, own);
+}
+
+static size_t without_strides(const tile_tensor *tensors, size_t count) {
+  size_t n = 0;
+  for (size_t i = 0; i < count; i++)
+    n += !tensors[i].strides;
+  return n;
 }
 
 tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
                                 const tile_tensor *outputs, size_t output_count,
                                 struct tensor_views *ret) {
   size_t count = input_count + output_count;
-  *ret = (struct tensor_views){.input_count = input_count, .count = count};
+  ret->input_count = input_count;
+  ret->count = count;
+  ret->at = NULL;
   if (input_count > GRAPH_MAX_NODES || output_count > GRAPH_MAX_NODES || (input_count && !inputs) ||
       (output_count && !outputs))
     return status_set(TILE_INVALID_ARGUMENT, "no tensors");
-  // The strides are stored after the views.
-  size_t each = sizeof(struct tensor_view) + GRAPH_MAX_RANK * sizeof(int64_t);
-  ret->at = memory_zeroed(count + 1, each);
+  // Strides that the caller has not given are stored after the views.
+  size_t missing = without_strides(inputs, input_count) + without_strides(outputs, output_count);
+  size_t bytes = count * sizeof(struct tensor_view) + missing * GRAPH_MAX_RANK * sizeof(int64_t);
+  ret->at = bytes <= sizeof ret->few ? ret->few : memory_zeroed(bytes, 1);
   if (!ret->at)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for %zu tensors", count);
-  int64_t *strides = (int64_t *)(void *)(ret->at + count + 1);
+  int64_t *strides = (int64_t *)(void *)(ret->at + count);
   for (size_t i = 0; i < count; i++) {
     bool is_input = i < input_count;
     size_t n = is_input ? i : i - input_count;
-    if (!view(is_input ? &inputs[n] : &outputs[n], strides + i * GRAPH_MAX_RANK, &ret->at[i]))
+    if (!view(is_input ? &inputs[n] : &outputs[n], &strides, &ret->at[i]))
       return status_set(
           TILE_INVALID_ARGUMENT,
           "%s %zu is not a tensor: a dtype, at most %d sizes from 0 on, strides from 0 on",
@@ -75,7 +88,8 @@ tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
 }
 
 void tensor_views_finish(struct tensor_views *v) {
-  free(v->at);
+  if (v->at != v->few)
+    free(v->at);
   v->at = NULL;
 }
 
@@ -156,16 +170,13 @@ static tile_status check(const struct graph *g, const struct value *v, const int
   return TILE_OK;
 }
 
-tile_status tensor_views_check(const struct graph *g, const struct tensor_views *v,
-                               bool wants_data) {
+tile_status tensor_views_check_into(const struct graph *g, const struct tensor_views *v,
+                                    bool wants_data, int64_t *sizes) {
   size_t outputs = v->count - v->input_count;
   if (v->input_count != g->inputs.len || outputs != g->outputs.len)
     return status_set(TILE_INVALID_ARGUMENT,
                       "the graph has %zu inputs and %zu outputs, not %zu and %zu", g->inputs.len,
                       g->outputs.len, v->input_count, outputs);
-  int64_t *sizes = memory_zeroed(g->symbols.len + 1, sizeof *sizes);
-  if (!sizes)
-    return status_set(TILE_OUT_OF_MEMORY, "out of memory for sizes");
   tile_status s = tensor_views_sizes(g, v->at, sizes);
   for (size_t k = 0; s == TILE_OK && k < g->size_sources.len; k++) {
     uint32_t i = g->size_sources.at[k].symbol;
@@ -179,6 +190,15 @@ tile_status tensor_views_check(const struct graph *g, const struct tensor_views 
   for (size_t i = 0; s == TILE_OK && i < outputs; i++)
     if (g->outputs.at[i])
       s = check(g, g->outputs.at[i], sizes, "output", i, &v->at[v->input_count + i], wants_data);
+  return s;
+}
+
+tile_status tensor_views_check(const struct graph *g, const struct tensor_views *v,
+                               bool wants_data) {
+  int64_t *sizes = memory_zeroed(g->symbols.len + 1, sizeof *sizes);
+  if (!sizes)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for sizes");
+  tile_status s = tensor_views_check_into(g, v, wants_data, sizes);
   free(sizes);
   return s;
 }

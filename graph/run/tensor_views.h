@@ -9,10 +9,13 @@
 
 #include <tile/program.h>
 
-// A call's tensors with explicit strides.
+enum { TENSOR_VIEWS_FEW = 64 }; // so many need no allocation
+
+// A call's tensors with explicit strides. Not to be copied: `at` may point into it.
 struct tensor_views {
   struct tensor_view *at; // inputs, then outputs
   size_t input_count, count;
+  struct tensor_view few[TENSOR_VIEWS_FEW];
 };
 
 // TILE_INVALID_ARGUMENT for an invalid tensor: a negative size, too many dimensions, no shape.
@@ -32,5 +35,8 @@ tile_status tensor_views_sizes(const struct graph *g, const struct tensor_view *
 // have memory.
 tile_status tensor_views_check(const struct graph *g, const struct tensor_views *v,
                                bool wants_data);
+// The same; writes the sizes of the graph's symbols to `sizes`, which has room for all of them.
+tile_status tensor_views_check_into(const struct graph *g, const struct tensor_views *v,
+                                    bool wants_data, int64_t *sizes);
 
 #endif

@@ -92,6 +92,38 @@ TILE_API tile_status tile_tensor_from_dlpack(tile_device *device, const DLTensor
 TILE_API tile_status tile_arg_from_dlpack(tile_device *device, const DLTensor *tensor,
                                           tile_arg *ret_arg);
 
+/* ---- objects of an interpreter ---- */
+
+/* How to read a list of tensors in an interpreter. The functions are the interpreter's and its
+ * tensor library's; the calling thread holds what they need, such as Python's GIL. */
+typedef struct tile_object_reader {
+  void *(*item)(void *list, ptrdiff_t index); /* a borrowed object: Python's PyList_GetItem */
+  void *(*address)(void *object);             /* of a tensor's first element */
+  /* The tensor, borrowed: `dltensor_from_py_object_no_sync` of DLPack's C exchange API. Not 0: it
+   * cannot be given, and the interpreter knows why. */
+  int (*view)(void *object, DLTensor *ret);
+} tile_object_reader;
+
+typedef enum {
+  TILE_OBJECT_VARIES, /* shape and strides are compared with the slot's */
+  TILE_OBJECT_STAYS,  /* the same, unless its address is that of the slot already */
+  TILE_OBJECT_FITS    /* the caller has made it for the slot: nothing is compared */
+} tile_object_kind;
+
+/* Which object of a list gives the address of which tensor. */
+typedef struct tile_object_place {
+  tile_tensor *slot;
+  size_t index; /* in the list */
+  tile_object_kind kind;
+} tile_object_place;
+
+/* Writes the addresses of a list's tensors to `data` of their slots, in one pass. Nothing else in
+ * the slots changes; they need shapes and strides. TILE_INVALID_ARGUMENT: a tensor has another
+ * shape or other strides than its slot, or `view` failed; some addresses are written then. Not
+ * thread-safe for the same slots. */
+TILE_API tile_status tile_tensors_from_objects(const tile_object_reader *reader, void *list,
+                                               const tile_object_place *places, size_t count);
+
 /* ---- out ---- */
 
 /* `tensor`, in memory of `device`, for another library; shape and strides are copied. The consumer

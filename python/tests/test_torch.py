@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 import warnings
 
 import tile
@@ -260,6 +261,64 @@ class Memory(Compared):
                 nn.functional.mse_loss(f(x), y).backward()
                 optimizer.step()
         self.same(list(other.parameters()), list(model.parameters()), 50)
+
+
+class Addresses(Compared):
+    """Calls of graphs with sizes that are numbers pass addresses on: of other tensors, other memory, other strides."""
+
+    class Weighted(nn.Module):
+        def __init__(self, count=40):
+            super().__init__()
+            self.weights = nn.ParameterList([nn.Parameter(r(6, 4)) for _ in range(count)])
+            self.register_buffer("scale", r(4))
+
+        def forward(self, x):
+            for w in self.weights:
+                x = (x + w) * 0.75
+            return x * self.scale, x.sum(1)
+
+    def test_weights_with_other_memory(self):
+        model = self.Weighted()
+        f, x = torch.compile(model, backend="tile"), r(6, 4)
+        with torch.no_grad():
+            for change in (lambda: None, lambda: setattr(model.weights[3], "data", r(6, 4)), lambda: model.weights[5].mul_(3),
+                           lambda: setattr(model.weights[7], "data", r(4, 6).t()), lambda: setattr(model, "scale", r(8)[::2]),
+                           lambda: setattr(model.weights[9], "data", r(7, 4)[1:]), lambda: model.weights[11].data.t_().resize_(6, 4)):
+                change()
+                for _ in range(2):
+                    self.same(f(x), model(x))
+
+    def test_a_weight_replaced_at_its_address(self):
+        model = self.Weighted(3)
+        f, x, memory = torch.compile(model, backend="tile"), r(6, 4), r(24)
+        with torch.no_grad():
+            for weight in (memory.view(6, 4), memory.view(4, 6).t(), memory.view(6, 4)):
+                model.weights[1] = nn.Parameter(weight)
+                self.same(f(x), model(x))
+
+    def test_training_of_many_weights(self):
+        model = self.Weighted()
+        other, x = copy.deepcopy(model), r(6, 4)
+        f = torch.compile(other, backend="tile")
+        for given in (r(6, 4), r(4, 6).t(), r(1, 4).expand(6, 4), r(6, 1).expand(6, 4)):
+            for m, call in ((model, model), (other, f)):
+                m.zero_grad()
+                torch.autograd.backward(call(x), (given, given.sum(1)))
+            self.same([p.grad for p in other.parameters()], [p.grad for p in model.parameters()], 5)
+
+    def test_without_a_table_of_functions(self):
+        """As PyTorch before 2.10."""
+        from tile.torch import fixed
+
+        with unittest.mock.patch.object(fixed, "reader", lambda: None):
+            self.test_weights_with_other_memory()
+            torch._dynamo.reset()
+            self.test_training_of_many_weights()
+
+    def test_a_deferred_negation(self):
+        f, z = torch.compile(lambda x: x * 2 + 1, backend="tile"), torch.complex(r(5), r(5))
+        for x in (r(5), z.conj().imag, r(5)):
+            self.same(f(x), x * 2 + 1)
 
 
 class Random(Compared):

@@ -51,6 +51,18 @@ class tile_tensor(C.Structure):
     _fields_ = [("data", c_void_p), ("type", c_int), ("rank", c_int), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64))]
 
 
+# enum tile_object_kind
+(OBJECT_VARIES, OBJECT_STAYS, OBJECT_FITS) = range(3)
+
+
+class tile_object_reader(C.Structure):
+    _fields_ = [("item", c_void_p), ("address", c_void_p), ("view", c_void_p)]
+
+
+class tile_object_place(C.Structure):
+    _fields_ = [("slot", POINTER(tile_tensor)), ("index", c_size_t), ("kind", c_int)]
+
+
 class tile_tensor_info(C.Structure):
     _fields_ = [("name", c_char_p), ("type", c_int), ("rank", c_int), ("shape", c_int64 * 16), ("strides", c_int64 * 16)]
 
@@ -123,6 +135,7 @@ _STATUS: Dict[str, List[Any]] = {
     "tile_prepared_launch": [c_void_p, c_void_p, tile_grid],
     "tile_arg_from_dlpack": [c_void_p, c_void_p, POINTER(tile_arg)],
     "tile_tensor_from_dlpack": [c_void_p, c_void_p, POINTER(tile_tensor)],
+    "tile_tensors_from_objects": [POINTER(tile_object_reader), C.py_object, POINTER(tile_object_place), c_size_t],
     "tile_graph_from_text": [c_char_p, c_char_p, c_size_t, _OUT],
     "tile_program_open": [c_void_p, c_char_p, _OUT],
     "tile_program_from_text": [c_void_p, c_char_p, c_char_p, c_size_t, _OUT],
@@ -208,6 +221,13 @@ def lib() -> C.CDLL:
                     raise errors.LibraryMissing(f"{library._name} has version {found}; this package is written for {VERSION}")
                 _library = library
     return _library
+
+
+def keeping_gil(name: str) -> Any:
+    """A function of the library that keeps the GIL during its calls."""
+    function = C.PyDLL(lib()._name)[name]
+    function.argtypes, function.restype = _STATUS[name], c_int
+    return function
 
 
 def last_error(status: int) -> errors.Error:

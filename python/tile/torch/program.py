@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ctypes as C
-import operator
 import re
 import threading
 import weakref
-from array import array
 from typing import Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple
 
 import torch
@@ -17,6 +15,7 @@ from .. import binding, devices, errors, tensors
 from ..binding import tile_likely_size, tile_tensor, tile_tensor_info
 from . import aliases, layouts, sizes
 from .capability import is_random
+from .fixed import Fixed
 
 _LINE = re.compile(r"\s*(\w+)(?:: \".*?\")? = ")
 
@@ -47,6 +46,7 @@ class _Tensor:
 
     def __init__(self, value: torch.Tensor, evaluator: sizes.Evaluator):
         self.is_complex = value.dtype.is_complex
+        self.may_defer = self.is_complex or value.is_neg()  # a conjugation or negation
         self.rank = value.dim() + self.is_complex
         self.type = tensors.torch_types()[value.dtype.to_real() if self.is_complex else value.dtype]
         self.dtype = value.dtype
@@ -69,10 +69,10 @@ class Program:
     `inputs` are the nodes whose values it is called with, `results` those (or None, or numbers) that it returns."""
 
     def __init__(self, module: fx.GraphModule, inputs: List[fx.Node], results: List[Any], device: torch.device, name: str,
-                 free: Collection[fx.Node] = ()):
-        """`free`: results whose strides the library may choose."""
+                 free: Collection[fx.Node] = (), guarded: Collection[fx.Node] = ()):
+        """`free`: results whose strides the library may choose. `guarded`: inputs whose strides Dynamo's guards see to."""
         nodes = [n for n in module.graph.nodes if n.op not in ("placeholder", "output")]
-        self.device, self.name = device, tensors.torch_device(device)
+        self.device, self.name, self._guarded = device, tensors.torch_device(device), guarded
         self.results, computed = aliases.plan(results, inputs, nodes)
         module.graph.output_node().args = (tuple(computed),)
         module.recompile()
@@ -158,11 +158,11 @@ class Program:
         self._fix(inputs)
 
     def _fix(self, inputs: List[fx.Node]) -> None:
-        """Without symbols and complex inputs, and with all inputs on the program's device, runs take a short way."""
+        """Without symbols and inputs that may be conjugates or negations, and with all inputs on the program's device, runs take a short way."""
         is_here = all(i is None or inputs[i].meta["val"].device == self.device for i, _ in self.input_of)
-        may_be_conjugates = any(s.is_complex for s in self.input_specs)
-        if not self.symbols and is_here and not may_be_conjugates and all(s.is_fixed for s in self.input_specs + self.output_specs):
-            self._fixed = _Fixed(self)
+        may_defer = any(s.may_defer for s in self.input_specs)
+        if not self.symbols and is_here and not may_defer and all(s.is_fixed for s in self.input_specs + self.output_specs):
+            self._fixed = Fixed(self, len(inputs), {i for i, n in enumerate(inputs) if n in self._guarded})
         self._is_plain = [(r.kind, r.index) for r in self.results] == [("computed", i) for i in range(len(self.output_specs))]
 
     def _outputs(self, values: List[torch.Tensor]) -> None:
@@ -220,8 +220,10 @@ class Program:
         ins = []
         for (i, extra), spec in zip(self.input_of, self.input_specs):
             t = extra if i is None else args[i]
-            if spec.is_complex:
-                t = t.resolve_conj()
+            if spec.may_defer:
+                if extra is True and (t.is_conj() or t.is_neg()):
+                    raise errors.InvalidArgument("an input that the graph writes to is a conjugate or a negation that PyTorch has deferred")
+                t = t.resolve_conj().resolve_neg()
             if t.device != self.device:
                 if extra is True:
                     raise errors.InvalidArgument(f"an input that the graph writes to is on {t.device}, not on {self.device}")
@@ -266,7 +268,7 @@ class Program:
         """Of a run: drawn from PyTorch's generator where the graph has random operators."""
         return int(torch.randint(0, 1 << 62, ()).item()) if self.is_random else 0
 
-    _fixed: Optional["_Fixed"] = None
+    _fixed: Optional[Fixed] = None
     _is_plain = False
     _was_run = False
 
@@ -283,72 +285,6 @@ class Program:
             # Offsets count from the start of the storage, which a caller's input may not begin at.
             return torch.as_strided(of.detach(), shape, strides, offset[0])
         return r.value  # a constant, or None
-
-
-class _Fixed:
-    """The short way: sizes are numbers, so that only addresses change from run to run. Returns the computed tensors; None: an input has other
-    strides than the program was compiled for, and the long way copies it."""
-
-    def __init__(self, program: Program):
-        self.program = program
-        self.constants = [extra for i, extra in program.input_of if i is None]
-        places = iter(range(len(self.constants)))
-        self.order = [~next(places) if i is None else i for i, _ in program.input_of]
-        self.strides = [s.strides({}) for s in program.input_specs]
-        self.makers = [(s.shape({}), s.strides({}), s.dtype) for s in program.output_specs]
-        # The addresses within the arrays of tile_tensor, which are their first members.
-        step = C.sizeof(tile_tensor) // 8
-        self.ins, self.outs = (memoryview(slots).cast("B").cast("Q")[:n * step:step] for slots, n in (
-            (program.in_slots, len(program.input_specs)), (program.out_slots, len(program.output_specs))))
-        self.run, self.is_gpu = binding.lib().tile_program_run, program.device.type != "cpu"
-        self.index = program.device.index or 0
-        self.keep(None, [])
-
-    def __call__(self, args: Sequence[Any]) -> Optional[List[torch.Tensor]]:
-        program = self.program
-        with program._lock:
-            if not self.is_kept(args):
-                ins = [args[i] if i >= 0 else self.constants[~i] for i in self.order]
-                if [t.stride() for t in ins] != self.strides:
-                    return None
-                self.ins[:] = array("Q", [t.data_ptr() for t in ins])
-                self.keep(args, ins)
-            for place, i, strides in self.loose:
-                t = args[i]
-                if t.stride() != strides:
-                    return None
-                self.ins[place] = t.data_ptr()
-            outs = [torch.empty_strided(shape, strides, dtype=dtype, device=program.device) for shape, strides, dtype in self.makers]
-            seed = program.seed() if program.is_random else 0
-            stream = program._enter(devices.current_stream_of(self.index)) if self.is_gpu else None
-            self.outs[:] = array("Q", [t.data_ptr() for t in outs])
-            status = self.run(program.pointer, stream, seed, program.in_slots, len(self.order), program.out_slots, len(outs))
-            if status:
-                raise binding.last_error(status)
-        return outs
-
-    # Parameters are the same objects from call to call: their addresses are compared by one call of PyTorch, and stay where they are.
-    # Dynamo's guards see to their strides.
-
-    def keep(self, args: Optional[Sequence[Any]], ins: List[torch.Tensor]) -> None:
-        """Remembers the parameters among the inputs; `loose` gets (place, index, strides) of all others."""
-        kept = {i: t for i, t in zip(self.order, ins) if i >= 0 and isinstance(t, torch.nn.Parameter)} if _same_addresses is not None else {}
-        self.kept, self.kept_at = [id(t) for t in kept.values()], list(kept)
-        self.addresses: List[int] = [] if args is None else [a.data_ptr() if i in kept else 0 for i, a in enumerate(args)]
-        self.pick = operator.itemgetter(*kept, self.kept_at[0]) if kept else None  # two at least, so that it gives a tuple
-        self.kept += self.kept[:1]
-        self.loose = [(place, i, s) for place, (i, s) in enumerate(zip(self.order, self.strides)) if i >= 0 and i not in kept]
-        self.is_known = args is not None
-
-    def is_kept(self, args: Sequence[Any]) -> bool:
-        """Whether the addresses that were found last hold for parameters and constants."""
-        if self.pick is None:
-            return self.is_known
-        return list(map(id, self.pick(args))) == self.kept and _same_addresses(list(args), self.addresses, self.kept_at)
-
-
-# Compares addresses of tensors, at these indices, with a list of them. PyTorch 2.4 and later have it.
-_same_addresses = getattr(torch._C, "_tensors_data_ptrs_at_indices_equal", None)
 
 
 def _attribute(module: Any, path: str) -> Any:

@@ -148,7 +148,8 @@ class Compiled:
         try:
             inputs = [self._copies[n] for n in s.inputs]
             free = {self._copies[r] for r in s.results if r in self.free and all(u in s.nodes or u.op == "output" for u in r.users)}
-            s.run = Program(module, inputs, [self._copies[r] for r in s.results], self.device, f"{self.kind}.py", free)
+            guarded = [] if self.kind == "backward" else [self._copies[n] for n in s.inputs if n.op == "placeholder"]
+            s.run = Program(module, inputs, [self._copies[r] for r in s.results], self.device, f"{self.kind}.py", free, guarded)
             return True
         except Unsupported as e:
             names = {n.name for n in s.nodes} - set(self.refused)

@@ -13,7 +13,7 @@ from .. import arguments, binding, devices, errors, kernels, plans, tensors
 from . import hooks
 from .errors import InvalidOption, as_triton, reason_of
 from .launched import Launched
-from .source import flatten, has_changed
+from .source import flatten, form_of, has_changed
 from .specialization import name_of
 
 log = logging.getLogger("tile.triton")
@@ -32,18 +32,18 @@ class _Source:
 
     def __init__(self, function: JITFunction):
         self.function, self.src = function, function.src
-        self.made: Dict[Tuple[int, ...], Tuple[Any, kernels.Kernel, Dict[int, str]]] = {}
+        self.made: Dict[Tuple[Any, ...], Tuple[Any, kernels.Kernel, Dict[int, str]]] = {}
         self.names = [p.name for p in function.params]
         self.defaults = {p.name: _unwrap(p.default) for p in function.params if p.has_default}
         self.forms: Dict[Tuple[Any, ...], plans.Form] = {}
         self.compiled: Set[Tuple[Any, ...]] = set()
 
-    def kernel(self, others: Tuple[Any, ...]) -> Tuple[kernels.Kernel, Dict[int, str], Any]:
-        """The kernel, the names of `others` in its text, and the text."""
-        key = tuple(id(o) for o in others)
+    def kernel(self, others: Tuple[Any, ...], forms: Tuple[Any, ...]) -> Tuple[kernels.Kernel, Dict[int, str], Any]:
+        """The kernel, the names of `others` in its text, and the text. `forms`: of parameters with named tuples."""
+        key = (tuple(id(o) for o in others), forms)
         found = self.made.get(key)
         if found is None or has_changed(found[0]):
-            text, names = flatten(self.function, others)
+            text, names = flatten(self.function, others, forms)
             found = self.made[key] = (text, kernels.Kernel(text.text, text.path, text.name), names)
         return found[1], found[2], found[0]
 
@@ -91,8 +91,9 @@ def _kernel_of(function: JITFunction, values: Dict[str, Any]) -> Tuple[kernels.K
     others: List[Any] = []
     for value in values.values():
         _collect_functions(value, others)
+    forms = tuple((n, form) for n, v in values.items() if (form := form_of(v)) is not None)
     with _lock:
-        kernel, names, text = source_of(function).kernel(tuple(others))
+        kernel, names, text = source_of(function).kernel(tuple(others), forms)
     if others:
         values = {n: _by_name(v, names) for n, v in values.items()}
     return kernel, values, text, others

@@ -140,6 +140,37 @@ def _constant(value: Any, name: str) -> Optional[str]:
     return None
 
 
+# ---- named tuples ----
+
+Form = Optional[Tuple[Any, Tuple[Any, ...]]]  # of a tuple that is or contains a named one: its class or None, and the forms of its elements
+
+
+def form_of(value: Any) -> Form:
+    """None for a value without named tuples."""
+    if not isinstance(value, (tuple, list)) or not value:
+        return None
+    parts = tuple(form_of(v) for v in value)
+    kind = type(value) if _is_record(type(value)) else None
+    return (kind, parts) if kind is not None or any(parts) else None
+
+
+def _is_record(kind: Any) -> bool:
+    return inspect.isclass(kind) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _with_statements(source: str, statements: List[str]) -> str:
+    """The function with these statements first: in the line of its own first one where that is possible."""
+    body = ast.parse(source).body[0].body  # type: ignore[attr-defined]
+    is_text = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and len(body) > 1
+    first = body[is_text]
+    lines = source.split("\n")
+    at, column = first.lineno - 1, first.col_offset
+    before, own = lines[at][:column], lines[at][column:]
+    is_compound = isinstance(first, (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef))
+    lines[at] = before + "; ".join(statements) + ("\n" + before if is_compound else "; ") + own
+    return "\n".join(lines)
+
+
 class _Collector:
     """Follows the names of a kernel through its helpers."""
 
@@ -182,6 +213,8 @@ class _Collector:
             module = "triton.language" if getattr(tl, getattr(value, "__name__", ""), None) is value else value.__module__
             spelled = getattr(value, "__name__", None) or value.fn.__name__
             names[name] = self._line(name, ("import", module, spelled), f"from {module} import {spelled} as {{}}")
+        elif _is_record(value):
+            names[name] = self.record(value)
         elif inspect.isfunction(value) or type(value).__name__ == "ConstexprFunction":
             names[name] = self.add(value)
         else:
@@ -189,6 +222,22 @@ class _Collector:
             if text is not None:
                 names[name] = self._line(name, ("value", text), f"{{}} = _tl.constexpr({text})")
                 self.read.append((where, name, value))
+
+    def record(self, kind: Any) -> str:
+        """The name in the text of a class of named tuples."""
+        self._line("NamedTuple", ("import", "typing", "NamedTuple"), "from typing import NamedTuple as {}")
+        lines = []
+        for field in kind._fields:
+            default = _constant(kind._field_defaults[field], field) if field in kind._field_defaults else None
+            lines.append(f"    {field}: _tl.tensor" + (f" = {default}" if default is not None else ""))
+        return self._line(kind.__name__, ("record", id(kind)), "class {}(NamedTuple):\n" + "\n".join(lines or ["    pass"]))
+
+    def made(self, name: str, form: Form) -> str:
+        """An expression for a tuple of this form, from the plain tuple `name`."""
+        if form is None:
+            return name
+        parts = ", ".join(self.made(f"{name}[{i}]", part) for i, part in enumerate(form[1]))
+        return f"{self.record(form[0])}({parts})" if form[0] is not None else f"({parts},)"
 
     def _line(self, name: str, meaning: Any, line: str) -> str:
         new = self._name(name, meaning)
@@ -202,16 +251,19 @@ def _is_of_triton(value: Any) -> bool:
         not isinstance(value, (tl.dtype, tl.constexpr))
 
 
-def flatten(kernel: JITFunction, others: Tuple[Any, ...] = ()) -> Tuple[Text, Dict[int, str]]:
-    """The text of a kernel; `others` are functions that it gets as compile-time arguments. Their names in it by id."""
+def flatten(kernel: JITFunction, others: Tuple[Any, ...] = (), forms: Tuple[Tuple[str, Form], ...] = ()) -> Tuple[Text, Dict[int, str]]:
+    """The text of a kernel; `others` are functions that it gets as compile-time arguments. Their names in it by id. `forms`: parameters
+    with named tuples, which the library passes as plain ones."""
     collector = _Collector()
     name = collector.add(kernel, True)
     for other in others:
         collector.add(other)
     first = collector.functions[id(kernel)]
+    if forms:
+        first.source = _with_statements(first.source, [f"{p} = {collector.made(p, form)}" for p, form in forms])
     near = sorted((f for f in collector.functions.values() if f.file == first.file), key=lambda f: f.line)
     far = [f for f in collector.functions.values() if f.file != first.file]
-    lines = ["import triton as _triton", "import triton.language as _tl", *collector.head.values()]
+    lines = ["import triton as _triton", "import triton.language as _tl", *"\n".join(collector.head.values()).split("\n")]
     in_place = True
     for f in near + far:
         body = f.decorators + f.renamed(collector.names[id(f.function)]).rstrip("\n").split("\n")

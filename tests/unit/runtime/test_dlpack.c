@@ -124,6 +124,88 @@ START_TEST(a_gpu_takes_what_it_reaches) {
 }
 END_TEST
 
+// ---- objects of an interpreter ----
+
+struct object { // a tensor of an interpreter
+  DLTensor tensor;
+  bool is_refused;
+  int views;
+};
+
+static void *item_of(void *list, ptrdiff_t index) { return ((struct object **)list)[index]; }
+static void *address_of(void *object) { return ((struct object *)object)->tensor.data; }
+static int view_of(void *object, DLTensor *ret) {
+  struct object *o = object;
+  o->views++;
+  *ret = o->tensor;
+  return o->is_refused ? -1 : 0;
+}
+
+static const tile_object_reader reader = {item_of, address_of, view_of};
+
+START_TEST(objects_give_addresses) {
+  float memory[3][20];
+  int64_t other[] = {1, 3}, column[] = {4, 1}, steps[] = {1, 7};
+  struct object o[] = {{.tensor = tensor_of(memory[0])},
+                       {.tensor = tensor_of(memory[1])},
+                       {.tensor = tensor_of(memory[2])}};
+  void *list[] = {&o[2], &o[0], &o[1], NULL};
+  tile_tensor slots[3];
+  for (int i = 0; i < 3; i++)
+    slots[i] = (tile_tensor){.type = TILE_F32, .rank = 2, .shape = shape, .strides = strides};
+  tile_object_place places[] = {{&slots[0], 1, TILE_OBJECT_VARIES},
+                                {&slots[1], 2, TILE_OBJECT_STAYS},
+                                {&slots[2], 0, TILE_OBJECT_FITS}};
+  for (int run = 0; run < 2; run++)
+    ck_assert_int_eq(tile_tensors_from_objects(&reader, list, places, 3), TILE_OK);
+  for (int i = 0; i < 3; i++)
+    ck_assert_ptr_eq(slots[i].data, memory[i]);
+  ck_assert(o[0].views == 2 && o[1].views == 1 && o[2].views == 0);
+
+  o[1].tensor.strides = other; // of the same address: the caller has seen to it
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, places, 3), TILE_OK);
+  o[1].tensor.data = memory[0];
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, places, 3), TILE_INVALID_ARGUMENT);
+  o[1].tensor.strides = strides;
+  o[1].tensor.byte_offset = sizeof(float);
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, places, 3), TILE_OK);
+  ck_assert_ptr_eq(slots[1].data, memory[0] + 1);
+
+  // Strides along one element do not count; those that are not given are row-major.
+  o[0].tensor.shape = column;
+  o[0].tensor.strides = steps;
+  slots[0].shape = (int64_t[]){4, 1};
+  slots[0].strides = (int64_t[]){1, 1};
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, places, 1), TILE_OK);
+  o[0].tensor.strides = NULL;
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, places, 1), TILE_OK);
+}
+END_TEST
+
+START_TEST(objects_that_do_not_fit) {
+  float memory[20];
+  int64_t longer[] = {3, 5};
+  struct object o = {.tensor = tensor_of(memory)};
+  void *list[] = {&o, NULL};
+  tile_tensor slot = {.type = TILE_F32, .rank = 2, .shape = shape, .strides = strides};
+  tile_object_place place = {&slot, 0, TILE_OBJECT_VARIES}, beyond = {&slot, 1, TILE_OBJECT_FITS};
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, &place, 1), TILE_OK);
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, &beyond, 1), TILE_INVALID_ARGUMENT);
+  o.tensor.shape = longer;
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, &place, 1), TILE_INVALID_ARGUMENT);
+  o.tensor.shape = shape;
+  o.tensor.ndim = 1;
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, &place, 1), TILE_INVALID_ARGUMENT);
+  o.tensor.ndim = 2;
+  o.is_refused = true;
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, &place, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_tensors_from_objects(NULL, list, &place, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, NULL, &place, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, NULL, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_tensors_from_objects(&reader, list, NULL, 0), TILE_OK);
+}
+END_TEST
+
 // ---- out ----
 
 static void count(void *user) { ++*(int *)user; }
@@ -237,6 +319,8 @@ Suite *suite_dlpack(void) {
   tcase_add_test(c, every_dtype_goes_in_and_out);
   tcase_add_test(c, wrong_tensors);
   tcase_add_test(c, a_gpu_takes_what_it_reaches);
+  tcase_add_test(c, objects_give_addresses);
+  tcase_add_test(c, objects_that_do_not_fit);
   tcase_add_test(c, a_consumer_releases_once);
   tcase_add_test(c, what_cannot_go_out);
   tcase_add_test(c, registered_memory_is_a_buffer);
