@@ -2,6 +2,7 @@
 // Blocks of attention on a processor (docs/decisions/015-processor.md), by a model of one core: the
 // operands and sums of a block stay in the second-level cache.
 #include "graph/plan/attention_processor.h"
+
 #include "graph/plan/product_plan.h"
 
 enum { LEAST = 16, MOST = 256, SCRATCH_BYTES = 512 << 10 };
@@ -15,9 +16,9 @@ static int64_t scratch_bytes(const struct attention_blocks *b) {
 
 // In scores. Each block of keys is packed once for all queries of a program; sums are scaled once
 // for each block of keys. Where later queries see more keys, half of a block at the diagonal is
-// wasted. 12 x 1024 scores, f32, 64 columns, ms on one core with AVX-512, with 32x32, 64x64, 64x128,
-// 128x128, 128x256 and 256x256: 33.6, 29.2, 28.3, 26.7, 25.9 and 25.5; causal 18.1, 16.1, 16.4,
-// 16.0, 17.3 and 17.0.
+// wasted. 12 x 1024 scores, f32, 64 columns, ms on one core with AVX-512, with 32x32, 64x64,
+// 64x128, 128x128, 128x256 and 256x256: 33.6, 29.2, 28.3, 26.7, 25.9 and 25.5;
+// causal 18.1, 16.1, 16.4, 16.0, 17.3 and 17.0.
 static double time_of(const struct attention_shape *s, const struct attention_blocks *b,
                       unsigned cores) {
   static const double packing = 8, scaling = 6;

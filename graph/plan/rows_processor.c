@@ -4,9 +4,9 @@
 // reads several places of memory at once; columns are read in wide blocks of few elements each.
 // Blocks of a looped row are combined before they are added to the accumulators.
 //
-// Product of a matrix of 4096 x 4096 with a vector, ms on one core (PyTorch in brackets): along rows
-// f32 8.9 with lanes as on GPUs, 4.2 whole (4.3); bf16 24.2, 1.7 (1.6); along columns f32 5.4 with
-// 128 columns, 3.5 with 1024 (3.3); bf16 5.7, 2.0 (2.0).
+// Product of a matrix of 4096 x 4096 with a vector, ms on one core (PyTorch in brackets): along
+// rows f32 8.9 with lanes as on GPUs, 4.2 whole (4.3); bf16 24.2, 1.7 (1.6); along columns f32 5.4
+// with 128 columns, 3.5 with 1024 (3.3); bf16 5.7, 2.0 (2.0).
 #include "graph/plan/rows_plan.h"
 
 enum { WARPS = 4 };

@@ -4,9 +4,9 @@
 //   reduction along the lanes           for rows { for strips { acc = f(acc, x) } ; f over lanes }
 //   reduction along another dimension   for strips { for that dimension { acc = f(acc, x) } }
 //
-// The innermost loop evaluates a few strips at a time, each with accumulators of its own: neighbours,
-// or, of a reduction along the lanes, those of several rows, which share what does not depend on the
-// row and read several places of memory at once.
+// The innermost loop evaluates a few strips at a time, each with accumulators of its own:
+// neighbours, or, of a reduction along the lanes, those of several rows, which share what does not
+// depend on the row and read several places of memory at once.
 #include "lowering/analysis/axis_info.h"
 #include "lowering/processor/strips.h"
 
