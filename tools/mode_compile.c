@@ -156,7 +156,9 @@ int mode_compile(struct tool *t) {
   if (status != EXIT_DONE)
     return status;
   if (t->o.explain_perf && !t->o.emit_given && !r.passes.only && !r.passes.stop_after)
-    return explain_perf(t, &r);
+    return t->o.target && r.target->is_cpu && !mlir && !t->o.json && !t->o.svg
+               ? explain_processor(t, &r)
+               : explain_perf(t, &r);
   struct compile_result result = {0};
   progress_stage(t, arena_printf(t->arena, "compiling %s for %s", source->name, r.target->name));
   bool ok = mlir ? compile_mlir(t->arena, t->diag, &r, &result)

@@ -20,6 +20,12 @@ struct row_writer row_writer_begin(struct emitter *e, const struct rows_kernel *
   }
   w.along = w.is_row ? "axis=0" : s->is_inner ? "axis=1, keep_dims=True" : "axis=0, keep_dims=True";
   w.shape = w.is_row ? "[RBLOCK]" : s->is_inner ? "[XBLOCK, RBLOCK]" : "[RBLOCK, XBLOCK]";
+  if (s->combines_blocks) {
+    w.across = w.along;
+    w.shape = w.is_row ? "[1]" : s->is_inner ? "[XBLOCK, 1]" : "[1, XBLOCK]";
+    if (w.is_row)
+      w.across = "axis=0, keep_dims=True";
+  }
   w.brackets = w.is_row ? "" : s->is_inner ? "[None, :]" : "[:, None]";
   w.brackets_x = s->is_inner ? "[:, None]" : "[None, :]";
   return w;

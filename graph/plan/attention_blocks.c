@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block sizes of attention: the fastest of tutorials/07-flash-attention (docs/performance.md),
 // smaller if they would not fill the device.
-#include "graph/plan/attention_plan.h"
+#include "graph/plan/attention_processor.h"
 #include "graph/plan/product_plan.h"
 
 // On an H200 by wgmma, bf16, us, 64x64 and 128x64 blocks: 8 x 12 x 1024 scores, causal, 47.7 and
@@ -112,7 +112,7 @@ static unsigned choose_splits(const struct attention_shape *s, const struct atte
   int64_t slots = plan_multiprocessors(o);
   unsigned best = 1;
   bool is_long = p->block_m <= FEW_QUERIES || (s->keys >= LEAST_KEYS && blocks * 2 <= slots);
-  if (plan_is_cpu(o) || !s->has_half_precision || !is_long)
+  if (!s->has_half_precision || !is_long)
     return 1;
   for (unsigned n = 2; n <= MOST_SPLITS && s->keys >= (int64_t)n * p->block_n; n++)
     if (split_time(s, blocks, slots, n) < split_time(s, blocks, slots, best))
@@ -138,16 +138,21 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
       takes_tiles(s, o) ? by_tiles(s) : for_width(width, s->has_half_precision, plan_has_wgmma(o));
   p.depth = depth;
   p.columns = columns;
+  if (plan_is_cpu(o)) {
+    attention_on_processor(s, o, &p);
+    p.splits = 1;
+    return p;
+  }
   leave_room(s, &p);
   // Few programs: smaller blocks fill the device.
   while (p.block_m > 64 &&
          (s->queries + p.block_m - 1) / p.block_m * s->batch < (int64_t)plan_multiprocessors(o))
     p.block_m /= 2;
-  p.block_m = plan_power_of_two(s->queries, 16, plan_is_cpu(o) && p.block_m > 32 ? 32 : p.block_m);
-  p.block_n = plan_power_of_two(s->keys, 16, plan_is_cpu(o) ? 32 : p.block_n);
+  p.block_m = plan_power_of_two(s->queries, 16, p.block_m);
+  p.block_n = plan_power_of_two(s->keys, 16, p.block_n);
   if (p.block_m < 64 && s->has_half_precision)
     p.num_warps = p.block_m / 16;
-  if (p.block_m <= FEW_QUERIES && s->has_half_precision && !plan_is_cpu(o) && s->keys >= MANY_KEYS)
+  if (p.block_m <= FEW_QUERIES && s->has_half_precision && s->keys >= MANY_KEYS)
     choose_few_queries(o, &p);
   p.splits = choose_splits(s, &p, o);
   return p;
@@ -156,15 +161,17 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
 const char *attention_space(struct arena *a, const struct expr *queries, const struct expr *keys,
                             const struct attention_shape *s, const struct attention_blocks *p,
                             const struct program_options *o) {
-  if (plan_is_cpu(o))
-    return NULL;
-  unsigned least = s->has_half_precision ? 32 : 16, most = s->has_half_precision ? 128 : 64;
+  bool is_cpu = plan_is_cpu(o);
+  unsigned least = s->has_half_precision ? 32 : 16;
+  unsigned most = is_cpu ? 256 : s->has_half_precision ? 128 : 64;
   struct strbuf out = {.arena = a};
   if (p->splits == 1) // else the counters are for these blocks
     space_put_blocks(&out, "BLOCK_M", queries, p->block_m, least, most);
   if (s->keys > p->block_n)
     space_put_blocks(&out, "BLOCK_N", keys, p->block_n, least, most);
-  space_put_powers(&out, "num_warps", p->num_warps, 4, 8);
-  strbuf_puts(&out, ", num_stages=2,3,4");
+  if (!is_cpu) {
+    space_put_powers(&out, "num_warps", p->num_warps, 4, 8);
+    strbuf_puts(&out, ", num_stages=2,3,4");
+  }
   return space_end(a, &out);
 }

@@ -298,6 +298,10 @@ void rows_plan(struct rows *s) {
   if (!is_known)
     n = size_hint(s->r);
   s->splits = 1;
+  if (plan_is_cpu(s->o)) {
+    rows_on_processor(s, x, n, is_known);
+    return;
+  }
   if (s->is_inner)
     plan_inner(s, x, n, is_known);
   else

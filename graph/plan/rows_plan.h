@@ -60,12 +60,15 @@ struct rows {
   int64_t lag; // chunks between the reduction and the write of a chunk in a single launch; 0:
                // several launches
   bool is_looped;
+  bool combines_blocks; // looped: a block is combined along r before it is added to accumulators
 };
 
 // Computes levels and pairs; pairs only where rows are processed in blocks.
 void rows_find_levels(struct rows *s);
 void rows_find_pairs(struct rows *s);
 void rows_plan(struct rows *s);
+// graph/plan/rows_processor.c: the same on a processor, for x rows of n elements. `splits` is 1.
+void rows_on_processor(struct rows *s, int64_t x, int64_t n, bool is_known);
 unsigned rows_loads(const struct rows *s); // the number of different loads of an element
 // The number of programs with partial results; NULL: parts of rows have their own launches.
 const struct expr *rows_programs(const struct rows *s);

@@ -4,7 +4,9 @@
 //   reduction along the lanes           for rows { for strips { acc = f(acc, x) } ; f over lanes }
 //   reduction along another dimension   for strips { for that dimension { acc = f(acc, x) } }
 //
-// The innermost loop evaluates a few strips at a time, each with accumulators of its own.
+// The innermost loop evaluates a few strips at a time, each with accumulators of its own:
+// neighbours, or, of a reduction along the lanes, those of several rows, which share what does not
+// depend on the row and read several places of memory at once.
 #include "lowering/analysis/axis_info.h"
 #include "lowering/processor/strips.h"
 
@@ -19,6 +21,7 @@ struct nest {
   const int64_t *shape;
   int lane, axis;         // axis: of the reductions; -1: none
   unsigned lanes, unroll; // strips at a time
+  int across;             // the dimension in which these follow each other
   struct position at;     // of the outer loops
   struct reduction reductions[MAX_SINKS];
   struct buffer *results[MAX_SINKS][MAX_VALUES]; // NULL: one element, a scalar
@@ -111,8 +114,14 @@ static void choose_unrolling(struct strip_emitter *e, struct nest *n) {
     values += s->kind == SINK_REDUCE ? n->reductions[i].count : 0;
   }
   int64_t strips = n->lane < 0 ? 1 : n->shape[n->lane] / (int64_t)n->lanes;
+  n->across = n->lane;
+  for (unsigned d = 0; d < n->rank && n->axis >= 0 && n->axis == n->lane; d++)
+    if ((int)d != n->lane && n->shape[d] > 1 && !has_kind(n, SINK_STORE)) {
+      n->across = (int)d;
+      strips = n->shape[d];
+    }
   unsigned most = cost > 60 ? 1 : cost > 25 || !values ? 2 : MAX_STRIPS;
-  while (most > 1 && (most > strips || most * values > MAX_ACCUMULATORS / 2))
+  while (most > 1 && (strips % most || most * values > MAX_ACCUMULATORS / 2))
     most /= 2;
   n->unroll = most;
 }
@@ -123,8 +132,9 @@ static struct position strip_position(struct strip_emitter *e, const struct nest
   struct position p = n->at;
   p.lane = n->lane;
   p.lanes = n->lanes;
-  if (n->lane >= 0)
-    p.at[n->lane] = index_plus(e, p.at[n->lane], (int64_t)(u * n->lanes));
+  if (n->across >= 0)
+    p.at[n->across] =
+        index_plus(e, p.at[n->across], (int64_t)u * (n->across == n->lane ? n->lanes : 1));
   return p;
 }
 
@@ -211,7 +221,8 @@ static void accumulate(struct strip_emitter *e, const struct nest *n, bool is_fi
 // The loop along which values are accumulated: strips of lanes, or the reduced dimension.
 static void accumulate_all(struct strip_emitter *e, struct nest *n, unsigned dim,
                            struct accumulators *a) {
-  int64_t step = n->lane == (int)dim ? (int64_t)(n->lanes * n->unroll) : 1, from = 0;
+  int64_t step = n->lane == (int)dim ? n->lanes : 1, from = 0;
+  step *= n->lane == (int)dim && n->across == n->lane ? n->unroll : 1;
   unsigned values = accumulator_count(n);
   if (!start_neutral(e, n, a)) {
     n->at.at[dim] = index_constant(e, 0);
@@ -254,6 +265,25 @@ static void keep_results(struct strip_emitter *e, const struct nest *n, size_t i
   }
 }
 
+// A reduction along the lanes: those of each row, or of all strips together.
+static void finish_lanes(struct strip_emitter *e, const struct nest *n, size_t i, unsigned k,
+                         struct accumulators *a) {
+  const struct reduction *r = &n->reductions[i];
+  unsigned rows = n->across == n->lane ? 1 : n->unroll;
+  for (unsigned half = n->unroll / 2; half && rows == 1; half /= 2)
+    for (unsigned u = 0; u < half; u++)
+      combine(e, r, &a->at[u][k], &a->at[u + half][k], &a->at[u][k]);
+  for (unsigned u = 0; u < rows; u++) {
+    LLVMValueRef x[MAX_VALUES];
+    struct position p = rows > 1 ? strip_position(e, n, u) : n->at;
+    p.lane = -1;
+    p.lanes = 1;
+    combine_lanes(e, r, &a->at[u][k], x);
+    struct position q = without_axis(n, &p);
+    keep_results(e, n, i, &q, x);
+  }
+}
+
 static void finish_reductions(struct strip_emitter *e, const struct nest *n,
                               struct accumulators *a) {
   unsigned k = 0;
@@ -267,16 +297,7 @@ static void finish_reductions(struct strip_emitter *e, const struct nest *n,
         keep_results(e, n, i, &q, &a->at[u][k]);
       }
     } else {
-      LLVMValueRef x[MAX_VALUES];
-      struct position p = n->at;
-      p.lane = -1;
-      p.lanes = 1;
-      for (unsigned half = n->unroll / 2; half; half /= 2)
-        for (unsigned u = 0; u < half; u++)
-          combine(e, r, &a->at[u][k], &a->at[u + half][k], &a->at[u][k]);
-      combine_lanes(e, r, &a->at[0][k], x);
-      struct position q = without_axis(n, &p);
-      keep_results(e, n, i, &q, x);
+      finish_lanes(e, n, i, k, a);
     }
     k += r->count;
   }
@@ -317,7 +338,7 @@ static void emit_dims(struct strip_emitter *e, struct nest *n, unsigned dim) {
     emit_inner(e, n);
     return;
   }
-  struct loop l = loop_begin(e, 0, n->shape[dim], 1);
+  struct loop l = loop_begin(e, 0, n->shape[dim], (int)dim == n->across ? n->unroll : 1);
   n->at.at[dim] = l.index;
   emit_dims(e, n, dim + 1);
   loop_end(e, &l);

@@ -8,4 +8,7 @@
 // Compiles the request for its GPU and writes the report. Returns the exit status.
 int explain_perf(struct tool *t, struct compile_request *request);
 
+// tools/perf/explain_processor.c: the same for a CPU target, as text, of a kernel in the language.
+int explain_processor(struct tool *t, struct compile_request *request);
+
 #endif

@@ -122,3 +122,16 @@ divisible by 4, because of `out`$
 !because of .*offset' compile strided.tile --explain-perf --target sm_90a
 check "nothing to name where all is promised" 0 '^ +4:9 +load +x .*4 wide
 !because of' compile strided.tile --explain-perf --target sm_90a --signature pitch=i32:16,out=*f32:16
+
+# ---- processors ----
+
+check "a processor: vectors of AVX-512, bytes of a program, the share that memory allows" 0 '^strided.tile: `strided` for `cpu:x86-64-v4`, loops over vectors$
+^  32 vector registers of 512 bits; the widest that is used has 512$
+^  0 vectors stored to the stack, 0 loaded from it$
+^  reads 4096 bytes and writes 4096, without masks$
+!sm_80
+!multiprocessor' compile strided.tile --explain-perf --target cpu:x86-64-v4 --signature out=*f32:16
+check "of AVX2, with operations" 0 '^  16 vector registers of 256 bits; the widest that is used has 256$
+^  [0-9.]+ operations a byte: if caches hold nothing, memory .* allows [0-9.]+ % of the peak of 32 a cycle$
+' compile costs.tile --kernel turn --explain-perf --target cpu:x86-64-v3
+check "of NEON" 0 '^  32 vector registers of 128 bits; the widest that is used has 128$' compile strided.tile --explain-perf --target cpu:aarch64

@@ -68,12 +68,31 @@ static const char *const dtypes[] = {"f32", "bf16", "f16"};
 static const struct shape shapes[] = {
     {2, 2, 15, 17, 16, 16},   {1, 2, 16, 16, 32, 32}, {1, 1, 17, 129, 40, 24},
     {1, 2, 129, 127, 64, 64}, {2, 1, 127, 1, 64, 64}, {1, 3, 33, 64, 128, 128},
+    {8, 2, 130, 300, 16, 16},
 };
 
 START_TEST(shapes_around_blocks) {
   const struct shape *s = &shapes[_i / 3];
   check_operator(dtypes[_i % 3], s, false, NULL);
   check_operator(dtypes[_i % 3], s, true, NULL);
+}
+END_TEST
+
+// Processors have blocks that do not fit in registers, where the model of their caches says so.
+START_TEST(blocks_of_processors_are_large) {
+  const struct shape large = {4, 4, 256, 256, 64, 64}, short_ = {4, 4, 20, 256, 64, 64};
+  char text[2000];
+  struct arena *a = arena_create();
+  operator_text(text, sizeof text, "f32", &large, false, NULL);
+  const char *source = only_source(check_program(a, text, &on_cpu, "large"), "large");
+  ck_assert_msg(strstr(source, "BLOCK_M: constexpr = 128") ||
+                    strstr(source, "BLOCK_M: constexpr = 256"),
+                "%s", source);
+  ck_assert_msg(strstr(source, "BLOCK_N: constexpr = 256"), "%s", source);
+  operator_text(text, sizeof text, "f32", &short_, false, NULL);
+  source = only_source(check_program(a, text, &on_cpu, "short"), "short");
+  ck_assert_msg(strstr(source, "BLOCK_M: constexpr = 32"), "%s", source);
+  arena_destroy(a);
 }
 END_TEST
 
@@ -520,6 +539,7 @@ int main(void) {
   TCase *c = tcase_create("attention");
   tcase_set_timeout(c, 300);
   tcase_add_loop_test(c, shapes_around_blocks, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));
+  tcase_add_test(c, blocks_of_processors_are_large);
   tcase_add_test(c, masks_are_loaded);
   tcase_add_test(c, grouped_heads);
   tcase_add_test(c, bounds_of_heads);
