@@ -37,9 +37,10 @@ static void explain_definitions(struct tool *t) {
     struct diag *d = diag_error(t->diag, a->where, E0707, "`%s` is the text %s", a->name, text);
     if (at.source)
       diag_label(d, at, "%s", why);
-    diag_help(
-        d, "give what the kernel needs: a number, `-D %s=128`, or a type, `True`, `None`, a tuple",
-        a->name);
+    diag_help(d,
+              "give what the kernel needs: a number, `-D %s=128`, a type, a function of the "
+              "kernel's file or the language, `True`, `None`, a tuple",
+              a->name);
     return;
   }
 }

@@ -40,5 +40,6 @@ check "functions of the file" 0 'out .*\[106, 106\]' "${apply[@]}" -D ACTIVATION
 check "a function of an import" 0 'out .*\[9, 9\]' "${apply[@]}" -D ACTIVATION=thrice -D COMBINE=larger
 check "functions of the language" 0 'out .*\[1, 1\]' "${apply[@]}" -D ACTIVATION=exp -D COMBINE=tl.minimum
 check "no function" 0 'out .*\[3, 3\]' "${apply[@]}" -D ACTIVATION=None -D COMBINE=larger
-check "a name of nothing" 1 "'nothing'. cannot be called \[E0232\]
-no function of this name" "${apply[@]}" -D ACTIVATION=nothing -D COMBINE=larger
+check "a name of nothing" 1 "\`ACTIVATION\` is the text 'nothing' \[E0707\]
+a function of the kernel's file
+note: .'nothing'. cannot be called" "${apply[@]}" -D ACTIVATION=nothing -D COMBINE=larger
