@@ -38,7 +38,7 @@ class _Source:
         self.forms: Dict[Tuple[Any, ...], plans.Form] = {}
         self.compiled: Set[Tuple[Any, ...]] = set()
 
-    def kernel(self, others: Tuple[Any, ...], forms: Tuple[Any, ...]) -> Tuple[kernels.Kernel, Dict[int, str], Any]:
+    def kernel(self, others: Tuple[Any, ...], forms: Tuple[Any, ...] = ()) -> Tuple[kernels.Kernel, Dict[int, str], Any]:
         """The kernel, the names of `others` in its text, and the text. `forms`: of parameters with named tuples."""
         key = (tuple(id(o) for o in others), forms)
         found = self.made.get(key)
