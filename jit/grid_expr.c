@@ -6,6 +6,8 @@
 
 #include "base/str.h"
 
+#include <string.h>
+
 #define MAX_DEPTH 256
 
 // A number, or a C expression for a value known at run time.
@@ -262,8 +264,29 @@ static bool parse_unary(struct grid_parser *p, struct grid_value *ret) {
   return !negative || apply(p, begin, p->at, '-', (struct grid_value){0}, *ret, ret);
 }
 
+// `(n + BLOCK - 1) / BLOCK` rounds up by itself.
+static bool rounds_up(struct str dividend) {
+  bool has_parentheses = dividend.len && dividend.ptr[dividend.len - 1] == ')';
+  return has_parentheses && memchr(dividend.ptr, '-', dividend.len);
+}
+
+// A known `a / b`, from `begin` up to here, must be whole: programs would be missing for the rest.
+// `//` is the division that rounds.
+static bool is_whole_quotient(struct grid_parser *p, size_t begin, struct str dividend,
+                              struct str divisor, int64_t a, int64_t b) {
+  if (b == 0 || b == -1 || a % b == 0 || rounds_up(dividend))
+    return true;
+  struct diag *d = WRONG(p, begin, p->at, "the quotient %lld / %lld is no whole number",
+                         (long long)a, (long long)b);
+  diag_help(d, "write `cdiv(%.*s,%.*s)`, one program more for the rest; `//` leaves it out",
+            STR_ARG(dividend), STR_ARG(divisor));
+  return false;
+}
+
 // product = unary { ( '*' | '/' | '//' | '%' ) unary }
 static bool parse_product(struct grid_parser *p, struct grid_value *ret) {
+  (void)peek(p); // the product begins after blanks
+  size_t first = p->at;
   if (!parse_unary(p, ret))
     return false;
   for (;;) {
@@ -272,11 +295,17 @@ static bool parse_product(struct grid_parser *p, struct grid_value *ret) {
     if (op != '*' && op != '/' && op != '%')
       return true;
     p->at++;
-    if (op == '/')
-      accept(p, '/');
-    size_t end = p->at;
+    bool is_floor = op == '/' && accept(p, '/');
+    size_t end = is_floor ? p->at : begin + 1;
     struct grid_value right;
-    if (!parse_unary(p, &right) || !apply(p, begin, end, (char)op, *ret, right, ret))
+    if (!parse_unary(p, &right))
+      return false;
+    struct str dividend = str_trim((struct str){p->text.ptr + first, begin - first}),
+               divisor = str_trim((struct str){p->text.ptr + end, p->at - end});
+    bool is_exact = op == '/' && !is_floor && !ret->code && !right.code;
+    if (is_exact && !is_whole_quotient(p, first, dividend, divisor, ret->number, right.number))
+      return false;
+    if (!apply(p, begin, end, (char)op, *ret, right, ret))
       return false;
   }
 }

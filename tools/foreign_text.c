@@ -74,6 +74,10 @@ enum text_kind text_kind_of(struct str text) {
   enum text_kind code = foreign_code(&f);
   if (code != TEXT_UNKNOWN)
     return code;
+  bool is_script =
+      f.has_function && f.imports_torch && !f.has_operator && !f.has_kernel && !f.has_tile_words;
+  if (is_script && !f.has_forward)
+    return TEXT_MODULE;
   if (f.has_forward && !f.has_kernel)
     return f.has_init || (f.imports_torch && !f.has_operator) ? TEXT_MODULE : TEXT_GRAPH;
   return f.has_kernel || f.has_tile_words ? TEXT_KERNEL : TEXT_UNKNOWN;

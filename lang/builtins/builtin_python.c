@@ -9,6 +9,11 @@ struct value builtin_len(struct eval *e, struct call *c) {
     return value_int((int_const)x.s.len);
   if (x.kind == VALUE_RT && x.type.rank)
     return value_int(x.type.shape[0]);
+  if (x.kind == VALUE_RT && x.type.ptr) {
+    diag_help(eval_error(e, c->args[0].at, E0230, "a pointer has no length"),
+              "a pointer is an address: pass the size as a parameter of the kernel, `n: i32`");
+    return VALUE_ERROR;
+  }
   struct tuple t;
   return need_sequence(e, c->args[0], &t) ? value_int((int_const)t.len) : VALUE_ERROR;
 }

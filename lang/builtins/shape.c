@@ -17,14 +17,34 @@ static struct operand rest_as_tuple(struct eval *e, struct call *c) {
   return (struct operand){value_tuple(at, c->rest_count), span};
 }
 
+// Reports at the argument `axis=1` of `tl.sum(x, axis=1)`, whose code is the library's.
+static struct diag *invalid_axis(struct eval *e, struct operand x, int64_t axis, unsigned rank) {
+  struct frame *here = e->frame;
+  struct map_entry m;
+  bool is_argument = here->is_std && here->caller && !here->caller->is_std;
+  for (size_t i = 0; is_argument && map_next(&here->variables, &i, &m);) {
+    const struct variable *v = m.value;
+    if (strcmp(v->name, "axis") == 0 && v->span.source == here->call_span.source) {
+      x.at = v->span;
+      e->frame = here->caller;
+    }
+  }
+  struct diag *d = eval_error(e, x.at, E0509, "invalid axis %lld of a tile with %u dimension%s",
+                              (long long)axis, rank, rank == 1 ? "" : "s");
+  e->frame = here;
+  return d;
+}
+
 bool need_axis(struct eval *e, struct operand x, unsigned rank, unsigned *ret) {
   int64_t axis;
   if (!need_const_int(e, x, "the axis", &axis))
     return false;
   if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
-    diag_help(eval_error(e, x.at, E0509, "invalid axis %lld of a tile with %u dimensions",
-                         (long long)axis, rank),
-              "axes count from 0, and from -1 at the end");
+    struct diag *d = invalid_axis(e, x, axis, rank);
+    if (rank == 1)
+      diag_help(d, "a vector has one axis: `axis=0`");
+    else
+      diag_help(d, "axes count from 0, and from -1 at the end");
     return false;
   }
   *ret = (unsigned)(axis < 0 ? axis + rank : axis);

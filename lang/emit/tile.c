@@ -3,6 +3,8 @@
 #include "lang/builtins/builtins.h"
 #include "lang/emit/control.h"
 
+#include <ctype.h>
+
 static bool is_absent(const struct expr *x) { return !x || x->kind == EXPR_NONE; }
 
 static bool is_full_slice(const struct expr *x) {
@@ -116,6 +118,19 @@ static bool eval_subscript_items(struct eval *e, const struct expr_list *items, 
   return true;
 }
 
+// Whether the text before is `load(`, `store(` or `atomic_...(`: x is the address of an access.
+static bool is_address(struct span x) {
+  struct str text = {x.source->text.ptr, x.begin};
+  text = str_trim(text);
+  if (!text.len || text.ptr[text.len - 1] != '(')
+    return false;
+  size_t end = text.len - 1, begin = end;
+  while (begin && (isalnum((unsigned char)text.ptr[begin - 1]) || text.ptr[begin - 1] == '_'))
+    begin--;
+  struct str name = {text.ptr + begin, end - begin};
+  return str_is(name, "load") || str_is(name, "store") || str_starts(name, "atomic_");
+}
+
 // `p[i]`, as in C: what is written instead.
 static void suggest_load(struct eval *e, struct diag *d, const struct expr *x) {
   struct span of = x->subscript.object->span,
@@ -126,10 +141,11 @@ static void suggest_load(struct eval *e, struct diag *d, const struct expr *x) {
   }
   struct str pointer = {at.source->text.ptr + of.begin, of.end - of.begin},
              offset = {at.source->text.ptr + at.begin, at.end - at.begin};
+  const char *address = str_is(offset, "0")
+                            ? arena_strndup(e->a, pointer.ptr, pointer.len)
+                            : arena_printf(e->a, "%.*s + %.*s", STR_ARG(pointer), STR_ARG(offset));
   diag_fixit(d, x->span,
-             str_is(offset, "0")
-                 ? arena_printf(e->a, "tl.load(%.*s)", STR_ARG(pointer))
-                 : arena_printf(e->a, "tl.load(%.*s + %.*s)", STR_ARG(pointer), STR_ARG(offset)));
+             is_address(x->span) ? address : arena_printf(e->a, "tl.load(%s)", address));
 }
 
 // Reports too many subscripts and too many dimensions.

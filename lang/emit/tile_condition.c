@@ -75,14 +75,15 @@ static const char *masked_call(struct eval *e, const struct expr *call, const ch
 
 // ---- helps ----
 
-// From the header to the body's only statement: what an edit replaces. SPAN_NONE if there is more.
-static struct span whole_if(const struct stmt *s) {
-  const struct stmt_list *body = &s->if_stmt.body;
-  bool is_one = body->len == 1 && s->if_stmt.orelse.len == 0;
+// From the header to the end of the only statement of `last`, the body or `else`: what an edit
+// replaces. SPAN_NONE if there is more.
+static struct span whole_if(const struct stmt *s, const struct stmt_list *last) {
+  const struct stmt_list *body = &s->if_stmt.body, *orelse = &s->if_stmt.orelse;
+  bool is_one = body->len == 1 && orelse->len == (last == orelse);
   struct str text = s->span.source ? s->span.source->text : (struct str){NULL, 0};
   bool is_elif = text.len > s->span.begin + 4 && memcmp(text.ptr + s->span.begin, "elif", 4) == 0;
   return is_one && text.len && !is_elif
-             ? (struct span){s->span.source, s->span.begin, body->at[0]->span.end}
+             ? (struct span){s->span.source, s->span.begin, last->at[0]->span.end}
              : SPAN_NONE;
 }
 
@@ -91,10 +92,20 @@ static void help_access(struct eval *e, struct diag *d, const struct stmt *s,
   const char *call = masked_call(e, access, condition);
   diag_help(d, "lanes do not branch: give each access in the block the condition as its mask: `%s`",
             call);
-  struct span all = whole_if(s);
+  struct span all = whole_if(s, &s->if_stmt.body);
   bool is_statement = s->if_stmt.body.at[0]->kind == STMT_EXPR;
   if (all.source && is_statement && !has_mask(access) && eval_spelled(e, access->span).len)
     diag_fixit(d, all, call);
+}
+
+// The value that the only statement of `body` assigns to `name`; empty: another statement.
+static struct str value_assigned(struct eval *e, const struct stmt_list *body, const char *name) {
+  if (body->len != 1 || body->at[0]->kind != STMT_ASSIGN)
+    return (struct str){NULL, 0};
+  const struct expr_list *targets = &body->at[0]->assign.targets;
+  bool is_it = targets->len == 1 && targets->at[0]->kind == EXPR_NAME &&
+               strcmp(targets->at[0]->name, name) == 0;
+  return is_it ? eval_spelled(e, body->at[0]->assign.value->span) : (struct str){NULL, 0};
 }
 
 static bool help_assignment(struct eval *e, struct diag *d, const struct stmt *s, struct str text) {
@@ -106,12 +117,15 @@ static bool help_assignment(struct eval *e, struct diag *d, const struct stmt *s
   struct str value = eval_spelled(e, first->assign.value->span);
   if (!value.len)
     return false;
-  const char *edit = arena_printf(e->a, "%s = tl.where(%.*s, %.*s, %s)", name, STR_ARG(text),
-                                  STR_ARG(value), name);
+  struct str other = value_assigned(e, &s->if_stmt.orelse, name);
+  bool is_choice = other.len && s->if_stmt.body.len == 1;
+  const char *edit =
+      arena_printf(e->a, "%s = tl.where(%.*s, %.*s, %.*s)", name, STR_ARG(text), STR_ARG(value),
+                   is_choice ? (int)other.len : (int)strlen(name), is_choice ? other.ptr : name);
   diag_help(d, "lanes do not branch: choose element by element: `%s`", edit);
-  struct span all = whole_if(s);
+  struct span all = whole_if(s, is_choice ? &s->if_stmt.orelse : &s->if_stmt.body);
   const struct variable *v = scope_find(e->frame, name);
-  if (all.source && v && v->value.kind != VALUE_ABSENT)
+  if (all.source && (is_choice || (v && v->value.kind != VALUE_ABSENT)))
     diag_fixit(d, all, edit);
   return true;
 }

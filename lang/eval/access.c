@@ -112,6 +112,9 @@ struct value eval_no_elements(struct eval *e, const struct expr *x, struct value
   return VALUE_ERROR;
 }
 
+static const char pass_the_size[] =
+    "a pointer is an address: pass the size as a parameter of the kernel, `n: i32`";
+
 // `x.shape[0]` of a pointer or a number, whose shape is empty.
 static bool is_shape_of_scalar(const struct expr *object, struct value v) {
   return v.kind == VALUE_TUPLE && !v.tuple.record && v.tuple.len == 0 &&
@@ -126,9 +129,7 @@ static struct value report_shape_of_scalar(struct eval *e, const struct expr *ob
                               "`%.*s` is a %s and has no shape", name.len ? (int)name.len : 1,
                               name.len ? name.ptr : "x", is_pointer ? "pointer" : "number");
   diag_primary_label(d, "%s", value_type_text(e, v));
-  diag_help(d, is_pointer
-                   ? "a pointer is an address: pass the size as a parameter of the kernel, `n: i32`"
-                   : "use the number itself");
+  diag_help(d, is_pointer ? pass_the_size : "use the number itself");
   return VALUE_ERROR;
 }
 
@@ -212,6 +213,11 @@ static struct value unknown_attribute(struct eval *e, struct operand x, const ch
   const char *near = x.v.kind == VALUE_RT ? builtin_nearest(e, name, true) : NULL;
   if (help_component(d, x, name, at))
     return VALUE_ERROR;
+  bool is_pointer = x.v.kind == VALUE_RT && x.v.type.ptr && !x.v.type.rank;
+  if (is_pointer && strcmp(name, "size") == 0) {
+    diag_help(d, "%s", pass_the_size);
+    return VALUE_ERROR;
+  }
   if (x.v.kind == VALUE_RT && habit_method_help(d, name, at))
     return VALUE_ERROR;
   if (near)

@@ -377,9 +377,24 @@ struct value eval_call_value(struct eval *e, struct operand callee, const struct
   return VALUE_ERROR;
 }
 
+// `x.numel()`, as of PyTorch's tensors: an attribute here, and nothing that a pointer has.
+static struct value report_numel(struct eval *e, const struct expr *callee) {
+  struct value v = eval_expr(e, callee->attribute.object);
+  bool is_pointer = v.kind == VALUE_RT && v.type.ptr && !v.type.rank;
+  struct diag *d = eval_error(e, callee->span, E0232, "`numel` is no function of %s",
+                              is_pointer ? "a pointer" : "a tile");
+  diag_help(d, is_pointer ? "a pointer is an address: pass the size as a parameter of the kernel, "
+                            "`n: i32`"
+                          : "leave out the parentheses: `x.numel`");
+  return VALUE_ERROR;
+}
+
 struct value eval_call(struct eval *e, const struct expr *x) {
   struct operand callee = {eval_expr(e, x->call.callee), x->call.callee->span};
   struct arguments l = {0};
+  bool is_attribute = x->call.callee->kind == EXPR_ATTRIBUTE && callee.v.kind == VALUE_INT;
+  if (is_attribute && strcmp(x->call.callee->attribute.name, "numel") == 0)
+    return report_numel(e, x->call.callee);
   if (callee.v.kind == VALUE_OPAQUE)
     return e->on->call_opaque(e, callee);
   if (callee.v.kind == VALUE_BOUND) {

@@ -67,6 +67,23 @@ void eval_remark(struct eval *e, struct span at, const char *topic, const char *
   diag_remark(e->diag, at, topic, "%s", text);
 }
 
+// The function of `t = tl.store(...)`, from behind the `t`; empty: another statement.
+static struct str called_function(struct span target) {
+  struct str none = {NULL, 0}, line;
+  if (!target.source)
+    return none;
+  struct str rest = {target.source->text.ptr + target.end, target.source->text.len - target.end};
+  str_split(rest, '\n', &line);
+  line = str_trim(line);
+  if (!str_starts(line, "=") || line.ptr[line.len - 1] != ')')
+    return none;
+  line = str_trim((struct str){line.ptr + 1, line.len - 1});
+  size_t n = 0;
+  while (isalnum((unsigned char)line.ptr[n]) || line.ptr[n] == '_' || line.ptr[n] == '.')
+    n++;
+  return line.ptr[n] == '(' ? (struct str){line.ptr, n} : none;
+}
+
 bool eval_help_none(struct eval *e, struct diag *d, struct operand x) {
   if (x.v.kind != VALUE_NONE || e->on->is_static)
     return false;
@@ -78,6 +95,16 @@ bool eval_help_none(struct eval *e, struct diag *d, struct operand x) {
     is_name = is_name && (isalnum((unsigned char)text.ptr[i]) || text.ptr[i] == '_');
   if (!is_name || str_is(text, "None"))
     return false;
+  struct str function = {NULL, 0};
+  struct map_entry m;
+  for (size_t i = 0; map_next(&e->frame->variables, &i, &m);)
+    if (str_is(text, ((struct variable *)m.value)->name))
+      function = called_function(((struct variable *)m.value)->span);
+  if (function.len) {
+    diag_help(d, "`%.*s` returns nothing: leave out the use of `%.*s`", STR_ARG(function),
+              STR_ARG(text));
+    return true;
+  }
   diag_help(d, "where `%.*s` may be None, use it only under `if %.*s is not None:`", STR_ARG(text),
             STR_ARG(text));
   return true;

@@ -165,12 +165,13 @@ static struct str source_text(struct span at) {
                    : STR("pointer");
 }
 
-// Whether the target is an element of a variable that holds a pointer, as in C and NumPy.
-static bool is_pointer_element(struct eval *e, const struct expr *target) {
+// The run-time value of the variable of which the target is an element, as in C and NumPy;
+// NULL: another target.
+static const struct value *element_of(struct eval *e, const struct expr *target) {
   if (target->kind != EXPR_SUBSCRIPT || target->subscript.object->kind != EXPR_NAME)
-    return false;
-  struct value v = eval_expr(e, target->subscript.object);
-  return v.kind == VALUE_RT && v.type.ptr;
+    return NULL;
+  const struct variable *v = scope_find(e->frame, target->subscript.object->name);
+  return v && v->value.kind == VALUE_RT ? &v->value : NULL;
 }
 
 void eval_assign(struct eval *e, const struct expr *target, struct value v) {
@@ -190,7 +191,12 @@ void eval_assign(struct eval *e, const struct expr *target, struct value v) {
   case EXPR_ERROR: return;
   }
   struct diag *d = eval_error(e, target->span, E0108, "cannot assign to this expression");
-  if (is_pointer_element(e, target))
+  const struct value *of = element_of(e, target);
+  if (of && !of->type.ptr && !of->type.rank) {
+    const char *name = target->subscript.object->name;
+    diag_help(d, "`%s` is one number: assign to the name, `%s = ...`", name, name);
+    diag_fixit(d, target->span, name);
+  } else if (of && of->type.ptr)
     diag_help(d, "memory is written by `tl.store(%.*s + offsets, value, mask=mask)`",
               STR_ARG(source_text(target->subscript.object->span)));
   else if (target->kind == EXPR_SUBSCRIPT)

@@ -52,6 +52,26 @@ static struct value divide_ints(struct eval *e, struct value a, struct value b) 
   return op2(e, OP_ARITH_DIVF, a, b);
 }
 
+// `v & 1` of floats: the number is converted, or its bits are taken.
+static void help_convert(struct eval *e, struct diag *d, enum ast_op op, struct operand a,
+                         struct operand b, struct span at) {
+  struct operand x = a.v.kind == VALUE_RT && dtype_is_float(a.v.type.dtype) ? a : b;
+  struct str text = eval_spelled(e, x.at),
+             other = eval_spelled(e, span_with_parentheses((x.at.begin == a.at.begin ? b : a).at));
+  if (!text.len || !other.len || at.source != x.at.source) {
+    diag_help(d, "convert the numbers, `x.to(tl.int32)`; for their bits "
+                 "`x.to(tl.int32, bitcast=True)`");
+    return;
+  }
+  const char *primary = spelled_primary(e, text);
+  const char *edit =
+      x.at.begin == a.at.begin
+          ? arena_printf(e->a, "%s.to(tl.int32) %s %.*s", primary, ast_op_text(op), STR_ARG(other))
+          : arena_printf(e->a, "%.*s %s %s.to(tl.int32)", STR_ARG(other), ast_op_text(op), primary);
+  diag_help(d, "convert the numbers, `%s`; for their bits `%s.to(tl.int32, bitcast=True)`", edit,
+            primary);
+}
+
 static struct value need_ints(struct eval *e, enum ast_op op, struct operand a, struct operand b,
                               struct span at) {
   struct diag *d =
@@ -68,7 +88,7 @@ static struct value need_ints(struct eval *e, enum ast_op op, struct operand a, 
   } else if (op == OP_FLOORDIV)
     diag_help(d, "for floats write `tl.floor(x / y)`");
   else
-    diag_help(d, "reinterpret the bits first: `x.to(tl.int32, bitcast=True)`");
+    help_convert(e, d, op, a, b, at);
   return VALUE_ERROR;
 }
 
@@ -116,6 +136,10 @@ static struct value unsupported_operator(struct eval *e, enum ast_op op, struct 
   bool is_name = left.len > 0;
   for (size_t i = 0; i < left.len; i++)
     is_name &= left.ptr[i] == '_' || (left.ptr[i] | 0x20) >= 'a';
+  bool is_dot_of_vectors = op != OP_POW && a.v.kind == VALUE_RT && b.v.kind == VALUE_RT &&
+                           a.v.type.rank == 1 && b.v.type.rank == 1;
+  if (is_dot_of_vectors) // of matrices alone is it `tl.dot`
+    edit = arena_printf(e->a, "tl.sum(%.*s * %.*s)", STR_ARG(left), STR_ARG(right));
   if (op == OP_POW && str_is(right, "2") && is_name)
     edit = arena_printf(e->a, "%.*s * %.*s", STR_ARG(left), STR_ARG(left));
   if (has_texts)

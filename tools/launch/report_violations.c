@@ -132,8 +132,15 @@ static struct diag *report_global_race(struct diag_engine *diag, const struct so
     diag_label(d, other, "%s", text);
   else
     diag_note(d, SPAN_NONE, "%s%s", text, other.source ? ", at the same location" : "");
-  diag_help(d,
-            "programs are ordered by atomic operations alone, threads of one by `debug_barrier`");
+  bool is_one_program = memcmp(v->program_id, v->other_program, sizeof v->program_id) == 0;
+  if (!is_one_program && v->access == CPU_STORE && v->other_access == CPU_STORE && param)
+    diag_help(d,
+              "programs run in no order: add up their values by `tl.atomic_add(%s + offsets, "
+              "value)`, or give each program elements of its own, `%s + tl.program_id(0)`",
+              param, param);
+  else
+    diag_help(d,
+              "programs are ordered by atomic operations alone, threads of one by `debug_barrier`");
   return d;
 }
 

@@ -120,12 +120,20 @@ static bool parse_types(struct tool *t, const struct word *of, struct str entry,
   return true;
 }
 
+// A type alone, as in signatures of Triton's compiler.
+static bool no_name(struct tool *t, const struct word *of, struct str entry) {
+  struct diag *d = diag_error(t->diag, tool_part(of, entry), E0706,
+                              "the entry `%.*s` names no parameter", STR_ARG(entry));
+  diag_help(d, "each type has the name of its parameter: `--signature 'x=*fp32:16,n=i32'`");
+  return false;
+}
+
 // NAME=TYPE | NAME=(TYPE,...)
 bool tool_parse_types(struct tool *t, const struct word *of, struct str entry,
                       struct bindings *out) {
   struct str name, text = str_split(entry, '=', &name);
   if (!text.ptr || name.len == 0)
-    return signature_error(t, of, entry, "no `=`");
+    return no_name(t, of, entry);
   return parse_types(t, of, entry, arena_strndup(t->arena, name.ptr, name.len), text, 0, out);
 }
 

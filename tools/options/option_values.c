@@ -102,6 +102,12 @@ bool option_set_kernel(struct tool *t, const struct given *g) {
 }
 
 bool option_set_signature(struct tool *t, const struct given *g) {
+  if (t->o.signature.ptr) {
+    struct diag *d = diag_error(t->diag, g->where, E0706, "`--signature` is given twice");
+    diag_help(d, "one has the types of all parameters: `--signature '%.*s,%.*s'`",
+              STR_ARG(t->o.signature), STR_ARG(g->value));
+    return false;
+  }
   t->o.signature = g->value;
   t->o.signature_at = g->where;
   return true;
@@ -217,15 +223,25 @@ static uint64_t capability_of(struct str name) {
   return 0;
 }
 
+static uint64_t newest_capability(void) {
+  uint64_t newest = 0;
+  for (const char *const *name = target_names(); *name; name++)
+    if (capability_of(str_from(*name)) > newest)
+      newest = capability_of(str_from(*name));
+  return newest;
+}
+
 // A GPU that is too old, or newer than those that are known: no other one's code runs on the first.
 static bool report_capability(struct tool *t, const struct given *g, const char *list) {
   enum { OLDEST = 80 };
   uint64_t number = capability_of(g->value);
-  if (number < 10 || number >= OLDEST)
+  if (number < 10 || (number >= OLDEST && number <= newest_capability()))
     return false;
   struct diag *d =
-      diag_error(t->diag, g->where, E0704, "`%.*s` is not supported: the oldest GPU is sm_%d",
-                 STR_ARG(g->value), OLDEST);
+      number < OLDEST
+          ? diag_error(t->diag, g->where, E0704, "`%.*s` is not supported: the oldest GPU is sm_%d",
+                       STR_ARG(g->value), OLDEST)
+          : diag_error(t->diag, g->where, E0704, "`%.*s` is not supported", STR_ARG(g->value));
   diag_help(d, "the targets are %s`auto`; `cpu` runs everywhere", list);
   return true;
 }

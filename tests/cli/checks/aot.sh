@@ -24,7 +24,7 @@ aot() { # aot NAME STATUS PATTERN EMIT ARGUMENTS...
   local name=$1 status=$2 pattern=$3 emit=$4
   shift 4
   check "$name" "$status" "$pattern" two.tile --emit="$emit" --ptxas none --target sm_80 -D BLOCK=1024 \
-    --signature 'x=*f32,y=*f32,out=*f32,n=i32' "$@"
+    --signature "x=*f32,y=*f32,out=*f32,n=i32${more_types:-}" "$@"
 }
 
 aot "a header: a typed call for each kernel, const where nothing is stored" 0 'struct two_module;
@@ -68,7 +68,7 @@ aot "--spec: a parameter that none has" 2 '\[E0754\]' pack --spec z:16
 aot "--spec for an unknown function" 2 'no function `ad` \[E0753\]
 did you mean `add`' pack --spec ad:n:1
 aot "-D that no kernel has" 1 '`BLOK` \[E0412\]' pack -D BLOK=3
-aot "--signature that no kernel has" 1 '`z` \[E0412\]' pack --signature z=i32
+more_types=,z=i32 aot "--signature that no kernel has" 1 '`z` \[E0412\]' pack
 aot "a grid for several" 1 'whose grid.*\[E0724\]' c --grid 1
 aot "a grid with an unknown name" 1 '`m` \[E0724\]' c --grid add:m
 aot "a grid that is known to be too large" 1 '\[E0725\]' c --grid add:1,70000

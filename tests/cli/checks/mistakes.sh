@@ -106,3 +106,25 @@ check "a load past the end, not checked" 1 'load reads past the end of `a` \[E08
   --arg 'a=f16[40]:ones' --arg 'b=f16[64]' --grid 1
 check "accesses inside, not checked" 0 'min 2  max 2' run unmasked.tile --kernel shift --target cpu \
   --arg 'a=f32[64]:ones' --arg 'b=f32[64]' --arg low=0 --grid 1
+
+# A quotient of a grid, a GPU that is not supported, a signature without names, a script of PyTorch.
+sizes=(--target cpu --arg 'x=f32[90]:ones' --arg 'y=f32[90]:iota' --arg 'out=f32[90]:zeros' --arg n=90 -D BLOCK=64)
+check "a grid that drops a part" 1 'the quotient 90 / 64 is no whole number \[E0724\]
+write `cdiv\(n,BLOCK\)`' run "$add" "${sizes[@]}" --grid 'n/BLOCK'
+check "a quotient of a product, with blanks" 1 'the quotient 180 / 64 is no whole number
+write `cdiv\(2 \* n,BLOCK\)`' run "$add" "${sizes[@]}" --grid '1, 2 * n / BLOCK'
+check "a quotient that is whole" 0 'grid \(9, 1, 1\)' run "$add" "${sizes[@]}" --grid 'n / 10'
+check "a division that rounds" 0 'grid \(1, 1, 1\)' run "$add" "${sizes[@]}" --grid 'n // BLOCK'
+check "a quotient that rounds up by itself" 0 'grid \(2, 1, 1\)' run "$add" "${sizes[@]}" --grid '(n + BLOCK - 1) / BLOCK'
+check "a GPU that no target is for" 2 '`sm_121` is not supported \[E0704\]
+the targets are `cpu`.*`sm_100a`' "$add" --target sm_121
+check "a signature of types alone" 2 'the entry `\*fp16` names no parameter \[E0706\]
+each type has the name' "$add" --signature '*fp16,i64'
+check "two signatures" 2 '`--signature` is given twice
+`--signature .x=\*f32,n=i64.`' "$add" --signature 'x=*f32' --signature n=i64
+printf 'import torch\n\ndef net(a, b):\n    return torch.tanh(a) * b\n' > script.py
+check "a script of PyTorch as a graph" 1 '`script.py` is the source of a model
+run_decompositions' graph script.py
+printf 'import triton\n\n@triton.jit\ndef total(x_ptr: ptr[f32], sum_ptr: ptr[f32]):\n    i = tl.program_id(0) * 32 + tl.arange(0, 32)\n    tl.store(sum_ptr, tl.sum(tl.load(x_ptr + i)))\n' > total.tile
+check "programs that store to one element" 1 'race in global memory.*\[E0818\]
+tl.atomic_add\(sum_ptr' run total.tile --target sm_90a --simulate --check --arg 'x_ptr=f32[64]:iota' --arg 'sum_ptr=f32[1]' --grid 2

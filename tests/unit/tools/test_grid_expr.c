@@ -18,7 +18,11 @@ START_TEST(values_of_expressions) {
   } rows[] = {{"1", 1},
               {"cdiv(n,BLOCK)", 8},
               {"cdiv( n , 100 )", 10},
-              {"n/BLOCK", 7},
+              {"n/BLOCK", 0}, // 7.8
+              {"n/8", 125},
+              {"(n + BLOCK - 1) / BLOCK", 8},
+              {"2 * n / 16", 125},
+              {"2 * n / 300 + 1", 0},
               {"n // BLOCK", 7},
               {"n % BLOCK", 104},
               {"1+2*3", 7},
@@ -34,7 +38,7 @@ START_TEST(values_of_expressions) {
               {"min_rows", 3},
               {"0x10", 16},
               {"cdiv(negative, 2) + 4", 1}, // -3.5 goes up to -3
-              {"negative / 2 + 4", 1},      // and toward zero
+              {"negative // 2 + 4", 1},     // and toward zero
               {"negative % 4 + 4", 1},
               {"cdiv(min(n, M), max(1, zero))", 50},
               {"2147483647", 2147483647}};
@@ -80,6 +84,8 @@ START_TEST(refused) {
                                    "ceil(n,1)",
                                    "n n",
                                    "1.5",
+                                   "n / BLOCK",
+                                   "1, n / 3",
                                    "12abc",
                                    "n / 0",
                                    "n % zero",
