@@ -128,3 +128,19 @@ run_decompositions' graph script.py
 printf 'import triton\n\n@triton.jit\ndef total(x_ptr: ptr[f32], sum_ptr: ptr[f32]):\n    i = tl.program_id(0) * 32 + tl.arange(0, 32)\n    tl.store(sum_ptr, tl.sum(tl.load(x_ptr + i)))\n' > total.tile
 check "programs that store to one element" 1 'race in global memory.*\[E0818\]
 tl.atomic_add\(sum_ptr' run total.tile --target sm_90a --simulate --check --arg 'x_ptr=f32[64]:iota' --arg 'sum_ptr=f32[1]' --grid 2
+
+cat > element.py <<'KERNEL'
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(src_ptr: ptr[f32], dst_ptr: ptr[f32], n: i32):
+    offs = tl.program_id(0) * 128 + tl.arange(0, 128)
+    keep = offs < n
+    u = tl.load(src_ptr + offs, mask=keep)
+    n[0] = 7
+    tl.store(dst_ptr + offs, u, mask=keep)
+KERNEL
+check "an element of a number" 1 'cannot assign to this expression \[E0108\]
+help: `n` is one number: assign to the name' compile element.py --emit=tile --target sm_80
