@@ -382,8 +382,7 @@ static bool parse_grid(struct grid_parser *p, struct grid_value ret[3]) {
     if (axis == 3) {
       diag_help(WRONG(p, begin, p->text.len, "a grid has at most three axes"),
                 "fold the others into the third one: `--grid X,Y,Z*W`; the kernel has `i // W` and "
-                "`i %% W` of "
-                "`i = tl.program_id(2)`");
+                "`i %% W` of `i = tl.program_id(2)`");
       return false;
     }
     if (!parse_sum(p, &value) || (!value.code && !check_range(p, begin, axis, value.number)))

@@ -17,11 +17,6 @@ struct text_facts {
   bool has_ptx, has_ttir, has_cuda, has_llvm, has_tile_words;
 };
 
-static bool begins(struct str s, const char *with) {
-  size_t n = strlen(with);
-  return s.len >= n && memcmp(s.ptr, with, n) == 0;
-}
-
 static bool has(struct str s, const char *word) {
   size_t n = strlen(word);
   for (size_t i = 0; i + n <= s.len; i++)
@@ -32,19 +27,19 @@ static bool has(struct str s, const char *word) {
 
 static void read_line(struct text_facts *f, struct str line) {
   struct str words = str_trim(line);
-  bool is_comment = begins(words, "#") || begins(words, "//");
+  bool is_comment = str_starts(words, "#") || str_starts(words, "//");
   if (is_comment || !words.len)
     return;
-  f->has_function |= begins(words, "def ");
+  f->has_function |= str_starts(words, "def ");
   f->has_kernel |= (words.ptr[0] == '@' && has(words, "jit")) || has(words, "jit(");
-  f->has_forward |= begins(words, "def forward(");
-  f->has_init |= begins(words, "def __init__(");
-  f->imports_torch |= begins(line, "import torch") || begins(line, "from torch");
+  f->has_forward |= str_starts(words, "def forward(");
+  f->has_init |= str_starts(words, "def __init__(");
+  f->imports_torch |= str_starts(line, "import torch") || str_starts(line, "from torch");
   f->has_operator |= has(words, "torch.ops.");
-  f->has_ptx |= begins(words, ".version ") || begins(words, ".visible .entry");
-  f->has_ttir |= begins(words, "tt.func") || begins(words, "ttg.") || has(words, "= tt.");
+  f->has_ptx |= str_starts(words, ".version ") || str_starts(words, ".visible .entry");
+  f->has_ttir |= str_starts(words, "tt.func") || str_starts(words, "ttg.") || has(words, "= tt.");
   f->has_cuda |= has(words, "__global__") || has(words, "__device__");
-  f->has_llvm |= begins(words, "target triple");
+  f->has_llvm |= str_starts(words, "target triple");
   f->has_tile_words |=
       has(words, "tl.program_id") || has(words, "program_id(") || has(words, ": ptr[");
 }

@@ -33,6 +33,8 @@ tile_program *program_handle_create(void) {
   }
   if (!p)
     status_set(TILE_OUT_OF_MEMORY, "out of memory for a program");
+  else
+    pthread_mutex_init(&p->lock, NULL);
   return p;
 }
 
@@ -129,13 +131,16 @@ void tile_program_close(tile_program *p) {
     return;
   program_unload(p->loaded);
   arena_destroy(p->arena);
+  pthread_mutex_destroy(&p->lock);
   free(p);
 }
 
 tile_status tile_program_wait_optimized(tile_program *p) {
   if (!p)
     return null_argument("tile_program_wait_optimized", "program");
+  pthread_mutex_lock(&p->lock);
   program_await_best_code(p->loaded);
+  pthread_mutex_unlock(&p->lock);
   return TILE_OK;
 }
 
@@ -212,10 +217,12 @@ tile_status tile_program_run(tile_program *p, tile_stream *stream, uint64_t seed
   struct tensor_views v;
   struct loaded_program *l = p->loaded;
   tile_status s = tensor_views_create(inputs, input_count, outputs, output_count, &v);
+  pthread_mutex_lock(&p->lock);
   if (s == TILE_OK)
     s = tensor_views_check_into(p->program->graph, &v, true, l->sizes);
   if (s == TILE_OK)
     s = program_run_within(l, l->sizes, stream, seed, v.at, v.at + v.input_count);
+  pthread_mutex_unlock(&p->lock);
   tensor_views_finish(&v);
   return s;
 }
@@ -245,9 +252,11 @@ tile_status tile_program_find_nan(tile_program *p, tile_stream *stream, uint64_t
     return null_argument("tile_program_find_nan", p ? "ret_report" : "program");
   struct tensor_views v;
   *ret_report = NULL;
+  pthread_mutex_lock(&p->lock);
   tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
   if (s == TILE_OK)
     s = find_nan(p, stream, seed, &v, ret_report);
+  pthread_mutex_unlock(&p->lock);
   tensor_views_finish(&v);
   return s;
 }
@@ -259,9 +268,11 @@ tile_status tile_program_record(tile_program *p, tile_stream *stream, uint64_t s
   if (!p || !ret_replay)
     return null_argument("tile_program_record", p ? "ret_replay" : "program");
   struct tensor_views v;
+  pthread_mutex_lock(&p->lock);
   tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
   if (s == TILE_OK)
     s = program_record(p->loaded, stream, seed, v.at, v.at + v.input_count, ret_replay);
+  pthread_mutex_unlock(&p->lock);
   tensor_views_finish(&v);
   return s;
 }
@@ -269,7 +280,10 @@ tile_status tile_program_record(tile_program *p, tile_stream *stream, uint64_t s
 tile_status tile_program_set_size(tile_program *p, const char *name, int64_t size) {
   if (!p || !name)
     return null_argument("tile_program_set_size", p ? "name" : "program");
-  if (graph_give_size(p->program->graph, name, size))
+  pthread_mutex_lock(&p->lock);
+  bool is_given = graph_give_size(p->program->graph, name, size);
+  pthread_mutex_unlock(&p->lock);
+  if (is_given)
     return TILE_OK;
   return status_set(TILE_INVALID_ARGUMENT,
                     "the graph has no size `%s` that may be %" PRId64
@@ -280,7 +294,9 @@ tile_status tile_program_set_size(tile_program *p, const char *name, int64_t siz
 tile_status tile_program_set_pdl(tile_program *p, int on) {
   if (!p)
     return null_argument("tile_program_set_pdl", "program");
+  pthread_mutex_lock(&p->lock);
   program_set_pdl(p->loaded, on != 0);
+  pthread_mutex_unlock(&p->lock);
   return TILE_OK;
 }
 
@@ -329,9 +345,11 @@ tile_status tile_program_tune(tile_program *p, tile_stream *stream, uint64_t see
   if (!p || !tuning)
     return null_argument("tile_program_tune", p ? "tuning" : "program");
   struct tensor_views v;
+  pthread_mutex_lock(&p->lock);
   tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
   if (s == TILE_OK)
     s = program_handle_tune(p, stream, seed, &v, tuning);
+  pthread_mutex_unlock(&p->lock);
   tensor_views_finish(&v);
   return s;
 }

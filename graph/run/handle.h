@@ -8,8 +8,11 @@
 
 #include <tile/program.h>
 
+#include <pthread.h>
+
 struct tile_program {
-  struct arena *arena; // owns the graph and everything derived from it
+  pthread_mutex_t lock; // held by each public call that runs or changes the program
+  struct arena *arena;  // owns the graph and everything derived from it
   tile_device *device;
   struct program *program;
   struct loaded_program *loaded;

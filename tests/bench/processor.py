@@ -2,26 +2,22 @@
 """Kernels on the CPU against PyTorch, eager and compiled, in one process by turns: medians in milliseconds, with one thread of its processor time,
 which other programs disturb less, else of wall time. The results are compared first.
 usage: processor.py [LIBRARY] [--threads N] [--seconds S] [--only NAME,...] [--no-compile]"""
-import argparse
 import math
 import os
 import statistics
 import time
 
-parser = argparse.ArgumentParser()
+import turns
+
+parser = turns.parser(0.6, "row")
 parser.add_argument("library", nargs="?")
-parser.add_argument("--threads", type=int, default=1)
-parser.add_argument("--seconds", type=float, default=0.6, help="of each row")
 parser.add_argument("--only", default="")
 parser.add_argument("--no-compile", action="store_true")
-options = parser.parse_args()
-os.environ["TILE_NUM_THREADS"] = str(options.threads)
+options = turns.parse(parser)
 import torch  # noqa: E402
 
-import turns  # noqa: E402
 from tile_ctypes import Tile  # noqa: E402
 
-torch.set_num_threads(options.threads)
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "processor.tile")
 SHAPES = [(4096, 256), (2048, 1000), (1024, 1024), (1024, 3000), (512, 4096), (128, 16384)]
 F = torch.nn.functional

@@ -5,7 +5,6 @@ by turns: medians in milliseconds, with one thread of its processor time. The re
     PYTHONPATH=python TILE_LIBRARY=build/libtile.so python3 tests/bench/processor_models.py [MODEL...] [--threads N] [--seconds S] [--no-compile]
 
 Random weights. --profile FOLDER writes a trace of Tile's kernels for each model (Perfetto), and prints those that take most of the time."""
-import argparse
 import json
 import math
 import os
@@ -13,22 +12,19 @@ import statistics
 import sys
 import time
 
-parser = argparse.ArgumentParser()
+import turns
+
+parser = turns.parser(4, "model")
 parser.add_argument("models", nargs="*")
-parser.add_argument("--threads", type=int, default=1)
-parser.add_argument("--seconds", type=float, default=4, help="of each model")
 parser.add_argument("--no-compile", action="store_true")
 parser.add_argument("--profile")
-options = parser.parse_args()
-os.environ["TILE_NUM_THREADS"] = str(options.threads)
+options = turns.parse(parser)
 import tile.torch  # noqa: E402,F401
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
 from processor_nets import MODELS  # noqa: E402
-import turns  # noqa: E402
 
-torch.set_num_threads(options.threads)
 
 
 def profile(name, call):

@@ -2,25 +2,21 @@
 """The product of tutorials/06-matmul on the CPU against PyTorch (MKL for f32, oneDNN for bf16) in one process by turns: GFLOP/s, medians. With
 one thread of its processor time, which other programs disturb less, else of wall time. Results are compared first.
 usage: processor_products.py [LIBRARY] [--threads N] [--seconds S] [--types f32,bf16] [--sizes 256,...] [--blocks BMxBNxBK,...]"""
-import argparse
 import os
 import tempfile
 
-parser = argparse.ArgumentParser()
+import turns
+
+parser = turns.parser(2, "row")
 parser.add_argument("library", nargs="?")
-parser.add_argument("--threads", type=int, default=1)
-parser.add_argument("--seconds", type=float, default=2, help="of each row")
 parser.add_argument("--types", default="f32,bf16")
 parser.add_argument("--sizes", default="256,512,1024,2048")
 parser.add_argument("--blocks", default="128x128x64,128x256x64,256x256x128", help="the tutorial's own, one of its configurations, one for a processor")
-options = parser.parse_args()
-os.environ["TILE_NUM_THREADS"] = str(options.threads)
+options = turns.parse(parser)
 import torch  # noqa: E402
 
-import turns  # noqa: E402
 from tile_ctypes import Tile  # noqa: E402
 
-torch.set_num_threads(options.threads)
 TUTORIAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tutorials", "06-matmul", "matmul.tile")
 TYPES = {"f32": (torch.float32, "tl.float32", 2e-5), "bf16": (torch.bfloat16, "tl.bfloat16", 1e-2), "f16": (torch.float16, "tl.float16", 2e-3)}
 

@@ -1,7 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of calls on a processor, by turns."""
+"""Times of calls on a processor, by turns, and the options of the programs that take them."""
+import argparse
+import os
 import statistics
 import time
+
+
+def parser(seconds, of):
+    p = argparse.ArgumentParser()
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--seconds", type=float, default=seconds, help=f"of each {of}")
+    return p
+
+
+def parse(p):
+    """The options. Gives Tile and PyTorch so many threads; Tile must not be loaded yet."""
+    options = p.parse_args()
+    os.environ["TILE_NUM_THREADS"] = str(options.threads)
+    import torch
+
+    torch.set_num_threads(options.threads)
+    return options
 
 
 def medians(calls, seconds, threads):

@@ -12,6 +12,7 @@
 #include <tile/program.h>
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -384,6 +385,67 @@ START_TEST(a_size_that_is_given) {
 }
 END_TEST
 
+// ---- calls of several threads ----
+
+enum { CALLS = 60 };
+
+struct caller {
+  tile_program *program;
+  tile_device *device;
+  int64_t rows;
+  unsigned wrong;
+};
+
+// Columns of ones less their sum: 1 - rows. The sum is stored between two kernels.
+static void *call_often(void *user) {
+  struct caller *c = user;
+  size_t count = (size_t)c->rows * 8, bytes = count * sizeof(float);
+  const int64_t shape[] = {c->rows, 8};
+  float *host = malloc(bytes);
+  void *memory[2] = {NULL, NULL};
+  for (size_t i = 0; i < count; i++)
+    host[i] = 1;
+  for (int i = 0; i < 2; i++)
+    c->wrong += tile_malloc(c->device, bytes, &memory[i]) != TILE_OK;
+  c->wrong += tile_copy_to_device(c->device, NULL, memory[0], host, bytes) != TILE_OK;
+  const tile_tensor x = {memory[0], TILE_F32, 2, shape, NULL},
+                    y = {memory[1], TILE_F32, 2, shape, NULL};
+  for (int i = 0; i < CALLS && !c->wrong; i++) {
+    c->wrong += tile_program_run(c->program, NULL, 0, &x, 1, &y, 1) != TILE_OK;
+    c->wrong += tile_copy_to_host(c->device, NULL, host, memory[1], bytes) != TILE_OK;
+    for (size_t k = 0; k < count; k++)
+      c->wrong += host[k] != 1 - (float)c->rows;
+  }
+  for (int i = 0; i < 2; i++)
+    tile_free(c->device, memory[i]);
+  free(host);
+  return NULL;
+}
+
+START_TEST(threads_call_one_program) {
+  static const char text[] = HEAD "s0: \"Sym(s0)\", x: \"f32[s0, 8]\"):\n" LINE "a = " A
+                                  "sum.dim_IntList(x, [0], True)\n" LINE "y = " A
+                                  "sub.Tensor(x, a)\n" LINE "return (y,)\n";
+  static const int64_t rows[] = {3, 4096, 700, 65};
+  struct caller callers[COUNT_OF(rows)];
+  pthread_t threads[COUNT_OF(rows)];
+  tile_device *device = NULL;
+  tile_program *p = NULL;
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
+  ck_assert_int_eq(tile_program_from_text(device, "g.py", text, strlen(text), &p), TILE_OK);
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    callers[i] = (struct caller){p, device, rows[i], 0};
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, call_often, &callers[i]), 0);
+  }
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    pthread_join(threads[i], NULL);
+    ck_assert_uint_eq(callers[i].wrong, 0);
+  }
+  tile_program_close(p);
+  tile_device_close(device);
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("emit symbols");
   TCase *c = tcase_create("on the cpu");
@@ -401,6 +463,7 @@ int main(void) {
   tcase_add_test(c, blocks_of_maps_do_not_shrink);
   tcase_add_test(c, likely_sizes_are_the_graphs);
   tcase_add_test(c, a_size_that_is_given);
+  tcase_add_test(c, threads_call_one_program);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
   srunner_run_all(r, CK_ENV);
