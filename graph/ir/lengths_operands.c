@@ -174,12 +174,25 @@ static bool need_lengths(struct lengths *l, const struct value *q) {
   return fits && has_slopes;
 }
 
+static bool is_ends(const struct value *of) { return of->rank == 1 && dtype_is_int(of->dtype); }
+
+// Pages have no ends of keys: their numbers in use say as much.
+static bool need_ends(struct lengths *l, bool has_pages) {
+  bool fits = (!l->cu_q || is_ends(l->cu_q)) && (!l->cu_k || is_ends(l->cu_k)) &&
+              (!l->cu_q == !l->cu_k || (l->cu_q && has_pages));
+  if (!fits)
+    compose_error(l->b, l->n, E1004,
+                  "the ends of sequences must be [sequences + 1] of integers, of queries and of "
+                  "keys or of neither");
+  return fits;
+}
+
 static bool read_operands(struct lengths *l, struct value *of[3], const char *most) {
   struct value *table = tensor_argument(l->n, "block_table");
   l->used = tensor_argument(l->n, "seqused_k");
   l->used = l->used ? l->used : tensor_argument(l->n, "seqlen_k");
   l->slopes = tensor_argument(l->n, "alibi_slopes");
-  if (!need_lengths(l, of[0]) || (table && !check_pages(l, table, of)))
+  if (!need_ends(l, table) || !need_lengths(l, of[0]) || (table && !check_pages(l, table, of)))
     return false;
   if (has_one_query(l, most, of) && !rows_are_batches(l, &table, of))
     return false;

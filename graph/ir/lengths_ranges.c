@@ -10,6 +10,8 @@ static struct value *pick(struct build *b, struct value *of, struct value *at, i
 
 // The number of ends, without the last one, at or before it.
 struct value *lengths_sequence_of(struct build *b, struct value *cu, struct value *row) {
+  if (!cu || !row)
+    return NULL;
   const struct expr *last = expr_addi(b->g->exprs, cu->shape[0], -1);
   struct value *ends = build_slice(b, cu, 0, compose_const(b, 1), last, 1);
   struct dims along = dims_one(1);
