@@ -2,6 +2,7 @@
 // Appends operators: fits arguments to parameters; composed operators append others instead.
 #include "graph/ir/complex.h"
 #include "graph/ir/compose_dropout.h"
+#include "graph/ir/compose_mask_write.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/graph.h"
 #include "graph/ir/graph_build.h"
@@ -204,7 +205,9 @@ struct node *graph_append(struct graph *g, enum operator_id op, const struct arg
   n->args = arena_array(g->arena, struct arg, of.count);
   if (!fit_args(g, &of, args, arg_count, n->args, at))
     return NULL;
-  compose_fn append = attention_drops_weights(n) ? compose_dropout_attention : row->compose;
+  compose_fn append = attention_drops_weights(n) ? compose_dropout_attention
+                      : mask_write_is_where(n)   ? compose_mask_write
+                                                 : row->compose;
   if (complex_in(args, arg_count) && !(append = complex_rule(op))) {
     diag_help(diag_error(g->diag, at, E1008, "`%s` of complex tensors", row->name),
               "write it with the real and the imaginary part: `aten.view_as_real.default`");

@@ -18,6 +18,20 @@ struct value *compose_reduced(struct build *b, const struct node *n, unsigned re
 // The gradient of that: `grad` for each element of `like`.
 struct value *compose_spread(struct build *b, const struct node *n, unsigned reduction,
                              struct value *grad, const struct value *like);
+static inline bool compose_is_wanted(const struct node *n, unsigned mask, size_t i) {
+  const struct arg *list;
+  size_t count = node_list(n, mask, &list);
+  return i < count && list[i].kind == ARG_BOOL && list[i].truth;
+}
+
+// What an attention read and gave: scores with all that is added or hidden, their log-sum-exp, the
+// output's gradient, the values and the output; [.., rows, keys], [.., rows], [.., rows, columns].
+struct attention_of {
+  struct value *score, *lse, *grad, *v, *out;
+};
+// P (dO V^T - sum(dO O)), summed over what shares an element of the bias; NULL: reported.
+struct value *compose_bias_gradient(struct build *b, const struct attention_of *a,
+                                    struct value *bias);
 // 0, 1, .. along dimension `dim` of a tensor like `x`.
 struct value *compose_indices(struct build *b, const struct value *x, uint32_t dim);
 // The dimension that argument `i` names, of `rank`; 0 after E1004 if there is none.

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static int64_t window_side(const struct node *n, const char *name) {
+int64_t lengths_window_side(const struct node *n, const char *name) {
   const struct arg *a = lengths_argument(n, name);
   int64_t size = -1;
   return a && expr_is_const(a->number, &size) ? size : -1;
@@ -17,8 +17,7 @@ static int64_t window_side(const struct node *n, const char *name) {
 
 // ---- both directions ----
 
-// The attention and the log-sum-exp.
-static const struct node *attend(struct lengths *l) {
+const struct node *lengths_attend(struct lengths *l) {
   struct build *b = l->b;
   struct key_range r = lengths_keys(l);
   struct value *k = lengths_for_each_head(b, l->k, l->q), *v = lengths_for_each_head(b, l->v, l->q);
@@ -28,8 +27,10 @@ static const struct node *attend(struct lengths *l) {
     score = lengths_alibi(l, product, &r);
   }
   const struct arg none = {.kind = ARG_NONE};
-  struct arg args[] = {TENSOR(l->q),    ARG_V(k),       ARG_V(v),     none,           ARG_B(false),
-                       ARG_F(l->scale), ARG_V(product), ARG_V(score), ARG_V(r.first), ARG_V(r.end)};
+  struct arg args[] = {
+      TENSOR(l->q),   ARG_V(k),        ARG_V(v),       l->bias ? ARG_V(l->bias) : none,
+      ARG_B(false),   ARG_F(l->scale), ARG_V(product), ARG_V(score),
+      ARG_V(r.first), ARG_V(r.end)};
   return k && v && (score || !l->slopes)
              ? graph_append(b->g, OP_TILE_ATTENTION, args, COUNT_OF(args), b->at)
              : NULL;
@@ -46,18 +47,24 @@ static struct value *hidden_outside(struct build *b, struct value *s, struct key
   return s;
 }
 
-// out and lse in the layout of tile.attention's results.
-static const struct node *gradients(struct lengths *l, struct value *grad, struct value *out,
-                                    struct value *lse) {
+struct value *lengths_scores(struct lengths *l, struct value *product, struct key_range keys) {
+  struct build *b = l->b;
+  struct value *score = build_scale(b, build_up(b, product), l->scale);
+  if (l->bias && score)
+    score = build_add(b, score, build_convert(b, l->bias, score->dtype));
+  return hidden_outside(b, score, keys);
+}
+
+const struct node *lengths_gradients(struct lengths *l, struct value *grad, struct value *out,
+                                     struct value *lse) {
   struct build *b = l->b;
   struct dims row = dims_one(3);
   struct value *delta =
       build_sum(b, build_mul(b, build_up(b, grad), build_up(b, out)), &row, false);
   struct value *k = lengths_for_each_head(b, l->k, l->q);
   struct value *product = k ? build_binop(b, OP_MATMUL, l->q, build_swap(b, k, 2, 3)) : NULL;
-  struct value *score = build_scale(b, build_up(b, product), l->scale);
   struct key_range keys = lengths_keys(l), queries = lengths_queries(l);
-  score = hidden_outside(b, score, keys);
+  struct value *score = lengths_scores(l, product, keys);
   if (!delta || !score || !lse)
     return NULL;
   struct arg args[] = {TENSOR(grad),
@@ -84,7 +91,7 @@ static struct value *zero(struct build *b, enum dtype t) { return build_number(b
 // Output and log-sum-exp; the state of random numbers and the like are 0.
 static void store_forward(struct lengths *l, struct node *n) {
   struct build *b = l->b;
-  const struct node *all = lengths_begin_forward(l, "max_q") ? attend(l) : NULL;
+  const struct node *all = lengths_begin_forward(l, "max_q") ? lengths_attend(l) : NULL;
   if (!all)
     return;
   uint32_t rank = node_value(n, 0)->rank;
@@ -108,8 +115,8 @@ void compose_flash_attention_forward(struct build *b, struct node *n) {
                       .cu_q = node_value(n, 3),
                       .cu_k = node_value(n, 4),
                       .is_causal = node_truth(n, 8),
-                      .left = window_side(n, "window_size_left"),
-                      .right = window_side(n, "window_size_right")};
+                      .left = lengths_window_side(n, "window_size_left"),
+                      .right = lengths_window_side(n, "window_size_right")};
   store_forward(&l, n);
 }
 
@@ -146,9 +153,9 @@ void compose_varlen_attention_backward(struct build *b, struct node *n) {
   window_of(n, 13, &l);
   if (!lengths_begin(&l, 1))
     return;
-  const struct node *all = gradients(&l, lengths_heads_outside(b, node_value(n, 0)),
-                                     lengths_heads_outside(b, node_value(n, 4)),
-                                     build_unsqueeze(b, node_value(n, 5), 0));
+  const struct node *all = lengths_gradients(&l, lengths_heads_outside(b, node_value(n, 0)),
+                                             lengths_heads_outside(b, node_value(n, 4)),
+                                             build_unsqueeze(b, node_value(n, 5), 0));
   for (unsigned i = 0; all && i < 3; i++)
     n->results[i] = lengths_heads_inside(b, all->results[i], 3);
 }
@@ -161,42 +168,15 @@ void compose_flash_attention_backward(struct build *b, struct node *n) {
                       .cu_q = node_value(n, 6),
                       .cu_k = node_value(n, 7),
                       .is_causal = node_truth(n, 11),
-                      .left = window_side(n, "window_size_left"),
-                      .right = window_side(n, "window_size_right")};
+                      .left = lengths_window_side(n, "window_size_left"),
+                      .right = lengths_window_side(n, "window_size_right")};
   if (!lengths_begin(&l, 1))
     return;
   struct value *lse = node_value(n, 5);
   uint32_t rank = node_value(n, 1)->rank;
-  const struct node *all = gradients(&l, lengths_heads_outside(b, node_value(n, 0)),
-                                     lengths_heads_outside(b, node_value(n, 4)),
-                                     rank == 3 ? build_unsqueeze(b, lse, 0) : lse);
+  const struct node *all = lengths_gradients(&l, lengths_heads_outside(b, node_value(n, 0)),
+                                             lengths_heads_outside(b, node_value(n, 4)),
+                                             rank == 3 ? build_unsqueeze(b, lse, 0) : lse);
   for (unsigned i = 0; all && i < 3; i++)
     n->results[i] = lengths_heads_inside(b, all->results[i], rank);
-}
-
-// query key value bias cu_seqlens_q cu_seqlens_k max_seqlen_q max_seqlen_k dropout_p
-// custom_mask_type compute_log_sumexp scale seqlen_k window_size; results: output logsumexp
-// philox_seed philox_offset
-void compose_efficient_attention_forward(struct build *b, struct node *n) {
-  enum { NOTHING, FROM_START, FROM_END };
-  int64_t kind = NOTHING;
-  expr_is_const(n->args[9].number, &kind);
-  struct lengths l = {.b = b,
-                      .n = n,
-                      .cu_q = node_value(n, 4),
-                      .cu_k = node_value(n, 5),
-                      .is_causal = kind != NOTHING,
-                      .from_start = kind == FROM_START,
-                      .left = window_side(n, "window_size"),
-                      .right = -1};
-  if (l.left > 0)
-    l.left--; // a window of so many keys, with the query's own
-  if (lengths_refuse(&l, "bias") || !lengths_begin(&l, 0))
-    return;
-  const struct node *all = attend(&l);
-  n->results[0] = all ? lengths_heads_inside(b, all->results[0], 4) : NULL;
-  if (all && !l.cu_q) // else it has padded rows for each sequence
-    n->results[1] = all->results[1];
-  for (unsigned i = 2; n->results[0] && i < n->result_count; i++)
-    n->results[i] = zero(b, DTYPE_I64);
 }

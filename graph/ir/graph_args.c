@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the arguments of nodes.
 #include "graph/ir/compose_dropout.h"
+#include "graph/ir/compose_mask_write.h"
 #include "graph/ir/graph_operators.h"
 
 #include <math.h>
@@ -72,4 +73,26 @@ bool attention_is_random_state(const struct node *n, uint32_t result) {
   enum { OF_EFFICIENT = 2, OF_OTHERS = 6 }; // before it: o, logsumexp; lengths
   return attention_drops_weights(n) &&
          result >= (n->op == OP_SDPA_EFFICIENT ? OF_EFFICIENT : OF_OTHERS);
+}
+
+struct value *mask_write_index(const struct node *n, uint32_t *dim) {
+  const struct arg *list;
+  size_t count = node_list(n, 1, &list), used = 0;
+  for (size_t d = 0; d < count; d++)
+    if (list[d].kind == ARG_VALUE && used++ == 0)
+      *dim = (uint32_t)d;
+  return used == 1 ? list[*dim].value : NULL;
+}
+
+bool mask_write_is_where(const struct node *n) {
+  uint32_t dim = 0;
+  if (n->op != OP_INDEX_PUT)
+    return false;
+  const struct value *x = node_value(n, 0), *mask = mask_write_index(n, &dim),
+                     *values = node_value(n, 2);
+  if (!mask || mask->dtype != DTYPE_I1 || !values || dim + mask->rank > x->rank)
+    return false;
+  uint32_t trailing = x->rank - dim - mask->rank;
+  return values->rank <= trailing || (values->rank <= trailing + 1 + dim &&
+                                      expr_is(values->shape[values->rank - 1 - trailing], 1));
 }

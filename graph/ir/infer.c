@@ -263,15 +263,18 @@ static void strides_in_order(struct exprs *x, struct extent *e, const uint32_t *
 }
 
 void extent_channels_last(struct exprs *x, struct extent *e) {
-  strides_in_order(x, e, (const uint32_t[]){1, 3, 2, 0});
+  uint32_t innermost_first[GRAPH_MAX_RANK] = {1};
+  for (uint32_t d = e->rank - 1, i = 1; d >= 2; d--)
+    innermost_first[i++] = d;
+  strides_in_order(x, e, innermost_first);
 }
 
 bool value_is_channels_last(struct exprs *x, const struct value *v) {
-  if (v->rank != 4 || expr_is(v->shape[1], 1) || value_is_contiguous(x, v))
+  if ((v->rank != 4 && v->rank != 5) || expr_is(v->shape[1], 1) || value_is_contiguous(x, v))
     return false;
   struct extent e = extent_of(v);
   extent_channels_last(x, &e);
-  for (uint32_t d = 0; d < 4; d++)
+  for (uint32_t d = 0; d < v->rank; d++)
     if (!expr_is(e.shape[d], 1) && e.strides[d] != v->strides[d])
       return false;
   return true;

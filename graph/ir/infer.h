@@ -73,7 +73,8 @@ void extent_make_contiguous(struct exprs *x, struct extent *e);
 // Strides of a pointwise result of these operands: the order of dimensions closest to theirs.
 void extent_from_operands(struct exprs *x, struct extent *e, size_t count,
                           struct value *const *operands);
-void extent_channels_last(struct exprs *x, struct extent *e); // rank 4
+// Ranks 4 and 5: images and volumes.
+void extent_channels_last(struct exprs *x, struct extent *e);
 bool value_is_channels_last(struct exprs *x, const struct value *v);
 
 #endif

@@ -87,8 +87,9 @@ static bool infer_copy_of(struct infer *in, const struct value *v, enum dtype t,
       format && format->kind == ARG_STRING ? format->string : STR("torch.preserve_format");
   if (str_ends(word, "contiguous_format"))
     return infer_contiguous_like(in, 0, t, v);
-  if (str_ends(word, "channels_last")) {
-    if (!infer_wants_rank(in, v, "self", 4))
+  bool is_volume = str_ends(word, "channels_last_3d");
+  if (is_volume || str_ends(word, "channels_last")) {
+    if (!infer_wants_rank(in, v, "self", is_volume ? 5 : 4))
       return false;
     extent_channels_last(in->g->exprs, &e);
     return infer_extent(in, 0, t, &e);

@@ -15,6 +15,7 @@ struct lengths {
       *cu_k;          // where sequences begin, and the end of the last; else batches are sequences
   struct value *used; // keys of each sequence that count
   struct value *slopes;       // of ALiBi: [heads] or [sequences, heads]
+  struct value *bias;         // added to scores: broadcasts to [batch, heads, rows, keys]
   bool has_one_query;         // sequences have at most one query each, and are batches therefore
   bool is_causal, from_start; // from_start: the first query sees the first key, and so on
   int64_t left, right;        // further keys of a window; negative: all
@@ -23,6 +24,8 @@ struct lengths {
 
 // The argument of that name; NULL: the operator has none, or it is None.
 const struct arg *lengths_argument(const struct node *n, const char *name);
+// The size of a window's side, -1 without one.
+int64_t lengths_window_side(const struct node *n, const char *name);
 
 // ---- operands (lengths_operands.c) ----
 // Reads query, key and value, of which `query` is the first argument, pages among them, and what
@@ -36,8 +39,6 @@ struct value *lengths_heads_outside(struct build *b, struct value *x);
 struct value *lengths_heads_inside(struct build *b, struct value *x, uint32_t rank);
 // Keys or values with a head for each of the queries'.
 struct value *lengths_for_each_head(struct build *b, struct value *x, const struct value *q);
-// E1008 if the operator has that argument.
-bool lengths_refuse(struct lengths *l, const char *name);
 
 // ---- what a query sees (lengths_ranges.c) ----
 // Of keys, for each query, [rows] or [batch, rows] in i32; NULL: not bounded. `beside`, in i64, is
@@ -54,5 +55,15 @@ struct key_range lengths_queries(const struct lengths *l);
 // distance (Press, Smith and Lewis, "Train Short, Test Long"; as FlashAttention counts it).
 struct value *lengths_alibi(const struct lengths *l, struct value *product,
                             const struct key_range *keys);
+
+// ---- both directions (compose_lengths.c) ----
+// The attention, [batch, heads, rows, columns], and its log-sum-exp, [batch, heads, rows]; NULL:
+// reported.
+const struct node *lengths_attend(struct lengths *l);
+// The product of queries and keys with scale and bias, -inf where a query does not see a key.
+struct value *lengths_scores(struct lengths *l, struct value *product, struct key_range keys);
+// Gradients of query, key and value; `out` and `lse` as lengths_attend gives them.
+const struct node *lengths_gradients(struct lengths *l, struct value *grad, struct value *out,
+                                     struct value *lse);
 
 #endif

@@ -30,13 +30,6 @@ struct value *lengths_for_each_head(struct build *b, struct value *x, const stru
   return build_view(b, build_expand(b, build_view(b, x, 5, apart), 5, often), 4, whole);
 }
 
-bool lengths_refuse(struct lengths *l, const char *name) {
-  if (!lengths_argument(l->n, name))
-    return false;
-  compose_error(l->b, l->n, E1008, "`%s` of attention", name);
-  return true;
-}
-
 static struct value *tensor_argument(const struct node *n, const char *name) {
   const struct arg *a = lengths_argument(n, name);
   return a ? a->value : NULL;

@@ -35,6 +35,20 @@ def broadcast_and_reduce(x, y):
     return z.sum(0), z.mean(-1, keepdim=True), z.amax(1), z.var(1)
 
 
+@case(lambda n: (r(n, 6, 5),))
+def writes_by_masks(x):
+    y = x * 2
+    y[y > 0.5] = 0.25
+    y[:, x.sum((0, 2)) > 0] = torch.arange(5.0)
+    return y * y
+
+
+@case(lambda n: (r(2, 3, n, 4, 5).to(memory_format=torch.channels_last_3d),), dynamic=False)
+def volumes_with_channels_last(x):
+    y = F.avg_pool3d(x + 1, 2).contiguous(memory_format=torch.channels_last_3d)
+    return F.interpolate(y, scale_factor=2) + 1
+
+
 @case(lambda n: (r(n, 6), r(6, 10)))
 def product(a, b):
     return (a @ b).relu(), a.t() @ a

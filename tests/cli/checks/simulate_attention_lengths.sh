@@ -83,6 +83,35 @@ end = min' --graph pages.py --emit=tile --target sm_90a
 check "attention of lengths: pages without numbers of keys" 1 '`seqused_k` gives the keys of each sequence .E1004.' \
   --graph <(sed 's/True, False)$/True, False, block_table = cu)/' packed.py) --emit=tile --target sm_90a
 
+# xFormers' operators in both directions: a bias of batches with its gradient, and sequences with a window.
+cat > efficient.py <<'GRAPH'
+def forward(self, q: "f16[2, 70, 2, 32]", k: "f16[2, 90, 2, 32]", v: "f16[2, 90, 2, 32]", bias: "f16[1, 2, 70, 90]", g: "f16[2, 70, 2, 32]"):
+    both = torch.ops.aten._efficient_attention_forward.default(q, k, v, bias, None, None, None, None, 0.0, 2, True)
+    o = both[0]
+    lse: "f32[2, 2, 96]" = both[1]
+    of = torch.ops.aten._efficient_attention_backward.default(g, q, k, v, bias, o, None, None, 70, 90, lse, 0.0, both[2], both[3], 2, True)
+    return (o, of[0], of[1], of[2], of[3])
+GRAPH
+cat > efficient_sequences.py <<'GRAPH'
+def forward(self, q: "bf16[1, 80, 2, 64]", k: "bf16[1, 80, 2, 64]", v: "bf16[1, 80, 2, 64]", cu: "i32[5]", g: "bf16[1, 80, 2, 64]"):
+    ends = torch.ops.aten.mul.Tensor(cu, 20)
+    both = torch.ops.aten._efficient_attention_forward.default(q, k, v, None, ends, ends, 20, 20, 0.0, 1, True, window_size = 7)
+    o = both[0]
+    lse: "f32[4, 2, 32]" = both[1]
+    of = torch.ops.aten._efficient_attention_backward.default(g, q, k, v, None, o, ends, ends, 20, 20, lse, 0.0, both[2], both[3], 1, False, window_size = 7)
+    return (o, lse, of[0], of[1], of[2])
+GRAPH
+for target in sm_90a sm_80 cpu; do
+  simulated=--simulate
+  [ $target = cpu ] && simulated=
+  check "attention of lengths: a bias and its gradient, $target" 0 'checked +against the reference interpreter' --graph efficient.py --run --check $simulated --target $target
+  check "attention of lengths: gradients of sequences, $target" 0 'checked +against the reference interpreter' --graph efficient_sequences.py --run --check $simulated --target $target \
+    --arg 'cu=i32[5]:iota'
+done
+check "attention of lengths: ends that are no integers" 1 'the ends of sequences must be .sequences . 1. of integers' --graph <(sed 's/cu: "i32/cu: "f32/' efficient_sequences.py) --emit=tile --target sm_90a
+check "attention of lengths: ends of queries alone" 1 'of queries and of keys or of neither' --graph <(sed 's/ends, ends, 20/ends, None, 20/' efficient_sequences.py) --emit=tile --target sm_90a
+check "attention of lengths: a bias of other keys" 1 'must be of floats and broadcast to' --graph <(sed 's/70, 90\]"/70, 91]"/' efficient.py) --emit=tile --target sm_90a
+
 # A cache in 8 bits, with a scale for all, for each head or for each key: converted where a few queries read it.
 cat > cache.py <<'GRAPH'
 def forward(self, q: "bf16[2, 8, 3, 64]", keys: "f8e4m3fn[2, 2, 611, 64]", values: "f8e4m3fn[2, 2, 611, 64]", of_keys: "f32[]", of_values: "f32[2, 2, 1, 1]"):

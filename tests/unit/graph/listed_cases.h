@@ -6,7 +6,7 @@
 #include "graph/ir/graph_operators.h"
 #include "graph/reference/tensor.h"
 
-enum { CASE_TENSORS = 10, CASE_ELEMENTS = 512, CASE_NAMES = 64 };
+enum { CASE_TENSORS = 12, CASE_ELEMENTS = 512, CASE_NAMES = 64 };
 
 struct listed {
   struct str type; // "f32[2, 3][1, 2]"; empty: None, a result that is left out
