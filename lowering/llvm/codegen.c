@@ -43,6 +43,17 @@ static void set_slow_passes(void) {
   LLVMParseCommandLineOptions(COUNT_OF(options), options, NULL);
 }
 
+#ifdef TILE_LLVM_X86
+// From LLVM 22 on, a masked load becomes an operand of an instruction with the same mask. That is
+// wrong where the instruction moves elements (vpshufd), and a later pass makes a load without a
+// mask of it again, which may lie beyond the buffer. The option keeps loads as they are after
+// selection.
+static void keep_masked_loads(void) {
+  static const char *const options[] = {"tile", "-disable-spill-fusing"};
+  LLVMParseCommandLineOptions(COUNT_OF(options), options, NULL);
+}
+#endif
+
 static void register_targets(void) {
   set_slow_passes();
   LLVMInitializeNVPTXTargetInfo();
@@ -50,6 +61,7 @@ static void register_targets(void) {
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
 #ifdef TILE_LLVM_X86
+  keep_masked_loads();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();

@@ -56,3 +56,21 @@ else
   check "no GPU" 69 '\[E0810\]
 --target cpu' --run right.tile --target sm_90a --arg 'x=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 2
 fi
+
+# A masked load never becomes one without a mask, whatever instruction takes it (lowering/llvm/codegen.c).
+cat > masked_sum.tile <<'TILE'
+@jit
+def masked_sum(a: const_ptr[f32], b: const_ptr[f32], c: const_ptr[f32], out: ptr[f32], BLOCK: constexpr = 128):
+    x = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    is_there = x < 208
+    first = x < 96
+    middle = (x < 192) & (96 <= x)
+    last = 192 <= x
+    u = tl.load(a + x, mask=is_there & first)
+    v = tl.load(b + x - 96, mask=is_there & middle)
+    w = tl.load(c + x - 192, mask=is_there & last)
+    tl.store(out + x, tl.where(last, w * 0.5, 0.0) + tl.where(middle, v * 0.25, 0.0) + u, mask=is_there)
+TILE
+check "masked loads stay within their buffers" 0 'out  *f32.208. .*1, 1' run masked_sum.tile --target cpu --grid 2 --arg 'a=f32[96]:ones' --arg 'b=f32[96]:ones' \
+  --arg 'c=f32[16]:ones' --arg 'out=f32[208]'
+check "masked loads keep their masks" 0 '!vmovups.*\(.*zmm[0-9]*$' masked_sum.tile --emit=asm --target cpu:x86-64-v4
