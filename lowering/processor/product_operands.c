@@ -5,9 +5,7 @@
 
 enum { PAD = 16 };
 
-// The dimension along which the loads that v is computed from are contiguous; the last one if there
-// are none.
-static unsigned fastest_dim(struct strip_emitter *e, MlirValue v) {
+unsigned fastest_dim(struct strip_emitter *e, MlirValue v) {
   unsigned rank = rank_of(v);
   MlirOperation op = deferred_op(e, v);
   if (mlirOperationIsNull(op))
@@ -35,7 +33,7 @@ static unsigned fastest_dim(struct strip_emitter *e, MlirValue v) {
 
 // Rows of a square of vectors become its columns: each stage exchanges what differs in one bit of
 // the numbers of row and lane.
-static void transpose_square(struct strip_emitter *e, LLVMValueRef *rows) {
+void transpose_square(struct strip_emitter *e, LLVMValueRef *rows) {
   for (unsigned bit = 1; bit < STRIP; bit *= 2) {
     LLVMValueRef low[STRIP], high[STRIP];
     for (unsigned lane = 0; lane < STRIP; lane++) {

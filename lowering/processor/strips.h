@@ -304,6 +304,24 @@ void emit_product(struct strip_emitter *e, MlirOperation op);    // products.c
 // (product_operands.c).
 struct buffer *product_operand(struct strip_emitter *e, MlirOperation op, unsigned i,
                                LLVMTypeRef type);
+// The dimension along which the loads that v is computed from are contiguous; the last one if there
+// are none.
+unsigned fastest_dim(struct strip_emitter *e, MlirValue v);
+// STRIP vectors of STRIP elements of 32 bits: rows become columns.
+void transpose_square(struct strip_emitter *e, LLVMValueRef *rows);
+
+// ---- product_words.c ----
+// How many elements along K share a word of the operands of a product of integers: 4 or 2; 1: they
+// are multiplied one by one.
+unsigned product_group(struct strip_emitter *e, MlirOperation op);
+// Operand 0 or 1 in words; its strides are those of its dimensions, in words.
+struct buffer *product_words(struct strip_emitter *e, MlirOperation op, unsigned i, unsigned group);
+// For groups of 4: what each column of the result has too much, one row of i32 per batch, of
+// operand 1 in words.
+struct buffer *product_excess(struct strip_emitter *e, MlirOperation op, const struct buffer *b);
+// sum + the product of words, one or lanes of them.
+LLVMValueRef multiply_words(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
+                            LLVMValueRef sum);
 void emit_atomic_loops(struct strip_emitter *e, MlirOperation op); // atomic_loops.c
 void emit_histogram_loops(struct strip_emitter *e, MlirOperation op);
 void emit_join_loops(struct strip_emitter *e, MlirOperation op); // joins.c
