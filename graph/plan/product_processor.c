@@ -10,25 +10,41 @@ enum {
   MOST = 256,
   LEAST_K = 32,
   MOST_K = 256,
+  MOST_BYTES = 1024, // of k
   MOST_SPLIT = 32,
   SCRATCH_BYTES = 512 << 10
 };
 
 static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// What a type costs: bytes of an operand and of a sum in the scratch; operations a nanosecond, and
+// nanoseconds for each element that is packed: of A, of B, of either by gathers.
+struct costs {
+  unsigned operand, sum;
+  double flops, left, right, gathered;
+};
+
+static const struct costs *costs_of(const struct product_shape *s) {
+  static const struct costs floats = {4, 4, 120, 0.4, 0.5, 1.2},
+                            doubles = {8, 8, 60, 0.4, 0.5, 1.2},
+                            integers = {1, 4, 800, 0.05, 0.05, 1.2};
+  return s->dtype == DTYPE_I8 ? &integers : s->dtype == DTYPE_F64 ? &doubles : &floats;
+}
+
 static int64_t scratch_bytes(const struct product_shape *s, const struct product_block *c) {
-  int64_t each = s->dtype == DTYPE_F64 ? 8 : 4, m = c->m, n = c->n, k = c->k;
-  return each * (m * k + s->products * (k * n + m * n));
+  const struct costs *x = costs_of(s);
+  int64_t m = c->m, n = c->n, k = c->k;
+  return x->operand * (m * k + s->products * k * n) + x->sum * s->products * m * n;
 }
 
 // Nanoseconds of a program on one core, for a part of k.
 static double program_time(const struct product_shape *s, const struct product_block *c,
                            unsigned split) {
-  static const double start = 500, flops = 120, left = 0.4, right = 0.5, gathered = 1.2,
-                      store = 0.4, sum = 0.4, again = 0.1, masks = 1.2;
-  double rate = (c->n < 32 ? 0.6 : 1) * (s->dtype == DTYPE_F64 ? 0.5 : 1) * flops;
+  static const double start = 500, store = 0.4, sum = 0.4, again = 0.1, masks = 1.2;
+  const struct costs *x = costs_of(s);
+  double rate = (c->n < 32 ? 0.6 : 1) * x->flops;
   double m = c->m, n = c->n, blocks = (double)cdiv(cdiv(s->k, split), c->k), k = blocks * c->k;
-  double packing = m * (s->is_gathered ? gathered : left) + n * right;
+  double packing = m * (s->is_gathered ? x->gathered : x->left) + n * x->right;
   packing *= s->k % c->k ? masks : 1;
   double sharing = split == 1 ? 0 : start + m * n * sum * 2;
   double sums = s->products * (2 * m * n * k / rate + blocks * m * n * again);
@@ -48,7 +64,8 @@ static double time_of(const struct product_shape *s, const struct choice *x, uns
 
 // The longest block of k.
 static unsigned most_k(const struct product_shape *s) {
-  unsigned most = s->most_k && s->most_k < MOST_K ? s->most_k : MOST_K;
+  unsigned most = s->dtype == DTYPE_I8 ? MOST_BYTES : MOST_K;
+  most = s->most_k && s->most_k < most ? s->most_k : most;
   return plan_power_of_two(s->k, LEAST < most ? LEAST : most, most);
 }
 

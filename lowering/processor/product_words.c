@@ -168,10 +168,14 @@ static void pack(struct strip_emitter *e, const struct packing *w, bool along, b
   levels_begin(e);
   struct loop batch = loop_begin(e, 0, w->rank == 3 ? tensor_dim(type, 0) : 1, 1);
   p.at[0] = batch.index;
-  struct loop other = loop_begin(e, 0, others, lanes);
-  p.at[w->other] = other.index;
-  struct loop inner = loop_begin(e, 0, k, (int64_t)(words * w->group));
-  p.at[w->k] = inner.index;
+  // The inner loop runs along what lies side by side in memory.
+  unsigned dims[] = {along ? w->other : w->k, along ? w->k : w->other};
+  struct loop loops[2];
+  for (unsigned i = 0; i < 2; i++) {
+    bool is_k = dims[i] == w->k;
+    loops[i] = loop_begin(e, 0, is_k ? k : others, is_k ? (int64_t)(words * w->group) : lanes);
+    p.at[dims[i]] = loops[i].index;
+  }
   if (transposes) {
     store_transposed(e, w, &p, words);
   } else if (along) {
@@ -181,8 +185,8 @@ static void pack(struct strip_emitter *e, const struct packing *w, bool along, b
     p.lane = lanes > 1 ? (int)w->other : -1;
     store_words(e, w, &p, w->other, words_across(e, w, &p));
   }
-  loop_end(e, &inner);
-  loop_end(e, &other);
+  loop_end(e, &loops[1]);
+  loop_end(e, &loops[0]);
   loop_end(e, &batch);
   levels_end(e);
 }
