@@ -21,13 +21,13 @@ static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // nanoseconds for each element that is packed: of A, of B, of either by gathers.
 struct costs {
   unsigned operand, sum;
-  double flops, left, right, gathered;
+  double flops, left, right, gathered, masks; // masks: times as long with masks
 };
 
 static const struct costs *costs_of(const struct product_shape *s) {
-  static const struct costs floats = {4, 4, 120, 0.4, 0.5, 1.2},
-                            doubles = {8, 8, 60, 0.4, 0.5, 1.2},
-                            integers = {1, 4, 800, 0.05, 0.05, 1.2};
+  static const struct costs floats = {4, 4, 120, 0.4, 0.5, 1.2, 1.2},
+                            doubles = {8, 8, 60, 0.4, 0.5, 1.2, 1.2},
+                            integers = {1, 4, 800, 0.05, 0.05, 1.2, 2};
   return s->dtype == DTYPE_I8 ? &integers : s->dtype == DTYPE_F64 ? &doubles : &floats;
 }
 
@@ -40,12 +40,12 @@ static int64_t scratch_bytes(const struct product_shape *s, const struct product
 // Nanoseconds of a program on one core, for a part of k.
 static double program_time(const struct product_shape *s, const struct product_block *c,
                            unsigned split) {
-  static const double start = 500, store = 0.4, sum = 0.4, again = 0.1, masks = 1.2;
+  static const double start = 500, store = 0.4, sum = 0.4, again = 0.1;
   const struct costs *x = costs_of(s);
   double rate = (c->n < 32 ? 0.6 : 1) * x->flops;
   double m = c->m, n = c->n, blocks = (double)cdiv(cdiv(s->k, split), c->k), k = blocks * c->k;
   double packing = m * (s->is_gathered ? x->gathered : x->left) + n * x->right;
-  packing *= s->k % c->k ? masks : 1;
+  packing *= s->k % c->k ? x->masks : 1;
   double sharing = split == 1 ? 0 : start + m * n * sum * 2;
   double sums = s->products * (2 * m * n * k / rate + blocks * m * n * again);
   return start + sums + k * packing + m * n * store + sharing;

@@ -20,17 +20,6 @@ unsigned product_group(struct strip_emitter *e, MlirOperation op) {
 
 // ---- multiplying ----
 
-static LLVMValueRef part_of(struct strip_emitter *e, LLVMValueRef v, unsigned from,
-                            unsigned count) {
-  LLVMValueRef picks[STRIP];
-  if (lanes_of(v) == count)
-    return v;
-  for (unsigned i = 0; i < count; i++)
-    picks[i] = LLVMConstInt(e->i32, from + i, false);
-  return LLVMBuildShuffleVector(e->b, v, LLVMGetPoison(LLVMTypeOf(v)),
-                                LLVMConstVector(picks, count), "");
-}
-
 // Two vectors, one behind the other.
 static LLVMValueRef joined(struct strip_emitter *e, LLVMValueRef x, LLVMValueRef y) {
   LLVMValueRef picks[4 * STRIP];
@@ -67,8 +56,8 @@ LLVMValueRef multiply_words(struct strip_emitter *e, unsigned group, LLVMValueRe
   LLVMValueRef half[2];
   for (unsigned i = 0; i < 2; i++) {
     unsigned from = i * lanes / 2;
-    half[i] = multiply_register(e, group, part_of(e, x, from, lanes / 2),
-                                part_of(e, y, from, lanes / 2), part_of(e, sum, from, lanes / 2));
+    half[i] = multiply_register(e, group, half_of(e, x, from), half_of(e, y, from),
+                                half_of(e, sum, from));
   }
   return joined(e, half[0], half[1]);
 }
@@ -191,16 +180,24 @@ static void pack(struct strip_emitter *e, const struct packing *w, bool along, b
   levels_end(e);
 }
 
-struct buffer *product_words(struct strip_emitter *e, MlirOperation op, unsigned i,
-                             unsigned group) {
+LLVMValueRef streamed_words(struct strip_emitter *e, MlirValue v, unsigned group,
+                            const struct position *p) {
+  struct packing w = {.v = v, .group = group, .k = (unsigned)p->lane, .is_excess = group == 4};
+  return flipped(e, &w, words_along(e, &w, p, p->lanes));
+}
+
+struct buffer *product_words(struct strip_emitter *e, MlirOperation op, unsigned i, unsigned group,
+                             enum operand_order order) {
   enum { PAD = 16 };
-  struct packing w = {.v = operand(op, i), .group = group, .is_excess = i == 0 && group == 4};
+  struct packing w = {.v = operand(op, i), .group = group};
+  w.is_excess = i == 0 && group == 4 && order == ANY_ORDER;
   w.rank = rank_of(w.v);
   w.k = i == 0 ? w.rank - 1 : w.rank - 2;
   w.other = i == 0 ? w.rank - 2 : w.rank - 1;
   MlirType type = mlirValueGetType(w.v);
   int64_t words = tensor_dim(type, w.k) / group, others = tensor_dim(type, w.other);
-  bool along = words >= 4 && fastest_dim(e, w.v) == w.k, by_rows = i == 0 && along;
+  bool along = words >= 4 && fastest_dim(e, w.v) == w.k;
+  bool by_rows = order == ROWS_OF_K || (i == 0 && along);
   int64_t inner = by_rows ? words : others, outer = by_rows ? others : words;
   inner += inner >= 4 * STRIP ? PAD : 0;
   int64_t shape[] = {w.rank == 3 ? tensor_dim(type, 0) : 1, outer, inner};

@@ -39,11 +39,11 @@ static LLVMValueRef load_vector(struct strip_emitter *e, LLVMTypeRef type, LLVMV
   return v;
 }
 
-static LLVMValueRef multiply_add(struct strip_emitter *e, const struct product *p, LLVMValueRef x,
-                                 LLVMValueRef y, LLVMValueRef sum) {
+LLVMValueRef multiply_add(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
+                          LLVMValueRef sum) {
   LLVMValueRef args[] = {x, y, sum};
-  if (p->group > 1)
-    return multiply_words(e, p->group, x, y, sum);
+  if (group > 1)
+    return multiply_words(e, group, x, y, sum);
   if (scalar_type(sum) == e->f32 || scalar_type(sum) == e->f64)
     return plain_intrinsic(e, "llvm.fma", 3, args);
   return LLVMBuildAdd(e->b, LLVMBuildMul(e->b, x, y, ""), sum, "");
@@ -66,7 +66,7 @@ static void block_step(struct strip_emitter *e, const struct product *p, unsigne
         load_vector(e, p->type, element_at(e, p->type, a, k, as[1], plus * as[1] + r * as[0]));
     x = repeat(e, x, p->lanes);
     for (unsigned v = 0; v < p->vectors; v++)
-      s->at[r][v] = multiply_add(e, p, x, b[v], s->at[r][v]);
+      s->at[r][v] = multiply_add(e, p->group, x, b[v], s->at[r][v]);
   }
 }
 
@@ -250,6 +250,18 @@ static void choose_block(struct strip_emitter *e, struct product *p) {
   p->rows = p->rows > MAX_ROWS ? MAX_ROWS : p->rows ? p->rows : 1;
 }
 
+static void pack_operands(struct strip_emitter *e, struct product *p) {
+  if (p->group == 1) {
+    p->a = product_operand(e, p->op, 0, p->type, ANY_ORDER);
+    p->b = product_operand(e, p->op, 1, p->type, ANY_ORDER);
+    return;
+  }
+  p->k /= p->group;
+  p->a = product_words(e, p->op, 0, p->group, ANY_ORDER);
+  p->b = product_words(e, p->op, 1, p->group, ANY_ORDER);
+  p->excess = p->group == 4 ? product_excess(e, p->op, p->b) : NULL;
+}
+
 void emit_product(struct strip_emitter *e, MlirOperation op) {
   flush(e);
   MlirType a = mlirValueGetType(operand(op, 0)), b = mlirValueGetType(operand(op, 1));
@@ -268,19 +280,15 @@ void emit_product(struct strip_emitter *e, MlirOperation op) {
     return;
   }
   ptrmap_put(e->arena, &e->done, op.ptr, e);
-  choose_block(e, &p);
-  if (p.group > 1) {
-    p.k /= p.group;
-    p.a = product_words(e, op, 0, p.group);
-    p.b = product_words(e, op, 1, p.group);
-    p.excess = p.group == 4 ? product_excess(e, op, p.b) : NULL;
+  if (product_streams(e, op, p.type)) {
+    p.c = sum_buffer(e, &p);
+    emit_streamed_product(e, op, p.type, p.c, p.from_zero);
   } else {
-    p.a = product_operand(e, p.op, 0, p.type);
-    p.b = product_operand(e, p.op, 1, p.type);
+    choose_block(e, &p);
+    pack_operands(e, &p);
+    p.c = sum_buffer(e, &p);
+    if (!e->refusal.why)
+      multiply(e, &p);
   }
-  p.c = sum_buffer(e, &p);
-  if (e->refusal.why)
-    return;
-  multiply(e, &p);
   bind_buffer(e, result(op, 0), p.c);
 }
