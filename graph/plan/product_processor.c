@@ -80,12 +80,37 @@ static void consider(struct choice *best, const struct product_shape *s,
   }
 }
 
+// Few rows: the time is that of reading B, which is not packed (lowering/processor/product_rows.c).
+// Blocks are long in the direction in which B lies in memory.
+static bool has_few_rows(const struct product_shape *s) {
+  enum { FEW = 16 };
+  bool is_read_in_place = s->dtype != DTYPE_F64 && (s->dtype != DTYPE_I8 || s->b_runs_along_k);
+  return s->m <= FEW && s->n > s->m && is_read_in_place && !s->has_groups &&
+         (!s->is_gathered || s->is_quantised);
+}
+
+static struct product_block few_rows(const struct product_shape *s, unsigned cores) {
+  enum { COLUMNS = 64, LONGEST = 2048, WIDE = 1024, SHORT = 16 };
+  struct product_block c = {.m = (uint16_t)plan_power_of_two(s->m, 1, LEAST)};
+  unsigned longest = s->b_runs_along_k ? LONGEST : SHORT;
+  longest = s->most_k && s->most_k < longest ? s->most_k : longest;
+  c.k = (uint16_t)plan_power_of_two(s->k, 1, longest);
+  unsigned n = plan_power_of_two(s->n, LEAST, s->b_runs_along_k ? COLUMNS : WIDE);
+  while (n > LEAST && cdiv(s->n, n) * s->batch < cores)
+    n /= 2;
+  c.n = (uint16_t)n;
+  return c;
+}
+
 struct product_plan product_on_processor(const struct product_shape *s,
                                          const struct program_options *o) {
   unsigned longest = most_k(s), shortest = longest < LEAST_K ? longest : LEAST_K;
   struct product_block c = {.m = LEAST, .n = LEAST, .k = (uint16_t)longest};
   struct choice best = {c, 1};
-  for (unsigned k = longest; k >= shortest; k /= 2)
+  bool streams = has_few_rows(s);
+  if (streams)
+    best.block = few_rows(s, plan_multiprocessors(o));
+  for (unsigned k = longest; !streams && k >= shortest; k /= 2)
     for (c.m = LEAST; c.m <= MOST; c.m *= 2)
       for (c.n = LEAST; c.n <= MOST; c.n *= 2) {
         c.k = (uint16_t)k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of few rows: all elements of B are read once, so they are not packed. Sums of all rows,
-// for a few columns, stay in registers.
+// Products of few rows: all elements of B come from memory once, so they are not packed. Sums of up
+// to ROWS rows, for a few columns, stay in registers; further rows find B in the cache.
 //
 //   B along n   for columns, for k:  sums[row][lanes of columns] += A[row][k] * B[k][lanes]
 //   B along k   for columns, for k:  sums[row][column] += A[row][lanes of k] * B[lanes][column],
@@ -10,13 +10,14 @@
 // B + 128, and 128 times the sum of its row of A is taken off each sum.
 #include "lowering/processor/strips.h"
 
-enum { MOST_ROWS = 16, MOST_COLUMNS = 4, UNROLL = 4 };
+enum { MOST_ROWS = 16, ROWS = 8, MOST_COLUMNS = 4, UNROLL = 4 };
 
 struct streamed {
   MlirValue b;
   bool is_along_k;
   bool from_zero;
-  unsigned m, group;       // elements of k in a word
+  unsigned m, first, rows; // rows from `first` on are computed together
+  unsigned group;          // elements of k in a word
   int64_t n, k;            // k in elements
   unsigned lanes, columns; // columns, or vectors of them, at a time
   LLVMTypeRef type;        // of the sums
@@ -93,8 +94,8 @@ static void step(struct strip_emitter *e, const struct streamed *s, LLVMValueRef
   LLVMValueRef b[MOST_COLUMNS];
   for (unsigned v = 0; v < s->columns; v++)
     b[v] = b_at(e, s, k, s->at[v]);
-  for (unsigned r = 0; r < s->m; r++) {
-    LLVMValueRef x = a_at(e, s, r, k);
+  for (unsigned r = 0; r < s->rows; r++) {
+    LLVMValueRef x = a_at(e, s, s->first + r, k);
     for (unsigned v = 0; v < s->columns; v++)
       sums[r][v] = multiply_add(e, s->group, b[v], x, sums[r][v]);
   }
@@ -162,30 +163,36 @@ static void find_excess(struct strip_emitter *e, struct streamed *s) {
   levels_end(e);
 }
 
-static void multiply(struct strip_emitter *e, struct streamed *s) {
-  LLVMValueRef sums[MOST_ROWS][MOST_COLUMNS];
+// `rows` rows of the columns.
+static void multiply_rows(struct strip_emitter *e, const struct streamed *s) {
+  LLVMValueRef sums[ROWS][MOST_COLUMNS];
   int64_t k_step = s->is_along_k ? (int64_t)s->lanes * s->group : 1;
-  int64_t unroll = s->k / k_step < UNROLL || s->m * s->columns >= 8 ? 1 : UNROLL;
-  levels_begin(e);
-  struct loop column = loop_begin(e, 0, s->n, s->is_along_k ? s->columns : s->columns * s->lanes);
-  for (unsigned v = 0; v < s->columns; v++)
-    s->at[v] = index_plus(e, column.index, (int64_t)v * (s->is_along_k ? 1 : s->lanes));
-  for (unsigned r = 0; r < s->m; r++)
+  int64_t unroll = s->k / k_step < UNROLL || s->rows * s->columns >= 8 ? 1 : UNROLL;
+  for (unsigned r = 0; r < s->rows; r++)
     for (unsigned v = 0; v < s->columns; v++)
-      sums[r][v] = first_sum(e, s, r, v);
+      sums[r][v] = first_sum(e, s, s->first + r, v);
   struct loop k = loop_begin(e, 0, s->k, k_step * unroll);
-  for (unsigned r = 0; r < s->m; r++)
+  for (unsigned r = 0; r < s->rows; r++)
     for (unsigned v = 0; v < s->columns; v++)
       sums[r][v] = loop_carry(e, &k, sums[r][v]);
   for (int64_t u = 0; u < unroll; u++)
     step(e, s, index_plus(e, k.index, u * k_step), sums);
-  for (unsigned r = 0; r < s->m; r++)
+  for (unsigned r = 0; r < s->rows; r++)
     for (unsigned v = 0; v < s->columns; v++)
       loop_next(&k, r * s->columns + v, sums[r][v]);
   loop_end(e, &k);
-  for (unsigned r = 0; r < s->m; r++)
+  for (unsigned r = 0; r < s->rows; r++)
     for (unsigned v = 0; v < s->columns; v++)
-      last_sum(e, s, r, v, k.next[r * s->columns + v]);
+      last_sum(e, s, s->first + r, v, k.next[r * s->columns + v]);
+}
+
+static void multiply(struct strip_emitter *e, struct streamed *s) {
+  levels_begin(e);
+  struct loop column = loop_begin(e, 0, s->n, s->is_along_k ? s->columns : s->columns * s->lanes);
+  for (unsigned v = 0; v < s->columns; v++)
+    s->at[v] = index_plus(e, column.index, (int64_t)v * (s->is_along_k ? 1 : s->lanes));
+  for (s->first = 0; s->first < s->m; s->first += s->rows)
+    multiply_rows(e, s);
   loop_end(e, &column);
   levels_end(e);
 }
@@ -206,7 +213,8 @@ void emit_streamed_product(struct strip_emitter *e, MlirOperation op, LLVMTypeRe
                        .group = product_group(e, op)};
   LLVMTypeRef element = storage_type(e, element_type(mlirValueGetType(b)));
   s.as_sums = (struct buffer){.type = type, .widened = element != type};
-  s.columns = most_sums(e, STRIP, type) / s.m;
+  s.rows = s.m < ROWS ? s.m : ROWS;
+  s.columns = most_sums(e, STRIP, type) / s.rows;
   int64_t vectors = s.is_along_k ? s.n : s.n / STRIP;
   s.columns = s.columns >= 4 && vectors >= 4 ? 4 : s.columns >= 2 && vectors >= 2 ? 2 : 1;
   s.a = s.group > 1 ? product_words(e, op, 0, s.group, ROWS_OF_K)
