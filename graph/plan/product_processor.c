@@ -102,14 +102,26 @@ static struct product_block few_rows(const struct product_shape *s, unsigned cor
   return c;
 }
 
+// Parts of k for cores that would have no columns.
+static unsigned few_rows_split(const struct product_shape *s, const struct product_block *c,
+                               const struct program_options *o) {
+  int64_t blocks = cdiv(s->n, c->n) * s->batch, cores = plan_multiprocessors(o);
+  unsigned split = 1;
+  while (split < MOST_SPLIT && blocks * split * 2 <= cores && product_may_split(c, s, split * 2, o))
+    split *= 2;
+  return split;
+}
+
 struct product_plan product_on_processor(const struct product_shape *s,
                                          const struct program_options *o) {
   unsigned longest = most_k(s), shortest = longest < LEAST_K ? longest : LEAST_K;
   struct product_block c = {.m = LEAST, .n = LEAST, .k = (uint16_t)longest};
   struct choice best = {c, 1};
   bool streams = has_few_rows(s);
-  if (streams)
+  if (streams) {
     best.block = few_rows(s, plan_multiprocessors(o));
+    best.split = few_rows_split(s, &best.block, o);
+  }
   for (unsigned k = longest; !streams && k >= shortest; k /= 2)
     for (c.m = LEAST; c.m <= MOST; c.m *= 2)
       for (c.n = LEAST; c.n <= MOST; c.n *= 2) {
