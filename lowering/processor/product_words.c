@@ -62,6 +62,16 @@ LLVMValueRef multiply_words(struct strip_emitter *e, unsigned group, LLVMValueRe
   return joined(e, half[0], half[1]);
 }
 
+LLVMValueRef multiply_add(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
+                          LLVMValueRef sum) {
+  LLVMValueRef args[] = {x, y, sum};
+  if (group > 1)
+    return multiply_words(e, group, x, y, sum);
+  if (scalar_type(sum) == e->f32 || scalar_type(sum) == e->f64)
+    return plain_intrinsic(e, "llvm.fma", 3, args);
+  return LLVMBuildAdd(e->b, LLVMBuildMul(e->b, x, y, ""), sum, "");
+}
+
 // ---- packing ----
 
 struct packing {

@@ -39,16 +39,6 @@ static LLVMValueRef load_vector(struct strip_emitter *e, LLVMTypeRef type, LLVMV
   return v;
 }
 
-LLVMValueRef multiply_add(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
-                          LLVMValueRef sum) {
-  LLVMValueRef args[] = {x, y, sum};
-  if (group > 1)
-    return multiply_words(e, group, x, y, sum);
-  if (scalar_type(sum) == e->f32 || scalar_type(sum) == e->f64)
-    return plain_intrinsic(e, "llvm.fma", 3, args);
-  return LLVMBuildAdd(e->b, LLVMBuildMul(e->b, x, y, ""), sum, "");
-}
-
 struct sums {
   LLVMValueRef at[MAX_ROWS][4];
 };

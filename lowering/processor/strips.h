@@ -302,9 +302,6 @@ void each_strip(struct strip_emitter *e, unsigned rank, const int64_t *shape, in
 // ---- ops with loops of their own ----
 void emit_scan_loops(struct strip_emitter *e, MlirOperation op); // scans.c
 void emit_product(struct strip_emitter *e, MlirOperation op);    // products.c
-// sum + x * y, of words if group > 1.
-LLVMValueRef multiply_add(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
-                          LLVMValueRef sum);
 // Operand 0 or 1 of a product in a buffer of `type`, whose strides are those of its dimensions
 // (product_operands.c). ROWS_OF_K: elements along K are neighbours.
 enum operand_order { ANY_ORDER, ROWS_OF_K };
@@ -341,6 +338,9 @@ struct buffer *product_excess(struct strip_emitter *e, MlirOperation op, const s
 // sum + the product of words, one or lanes of them.
 LLVMValueRef multiply_words(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
                             LLVMValueRef sum);
+// sum + x * y, of words if group > 1.
+LLVMValueRef multiply_add(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
+                          LLVMValueRef sum);
 void emit_atomic_loops(struct strip_emitter *e, MlirOperation op); // atomic_loops.c
 void emit_histogram_loops(struct strip_emitter *e, MlirOperation op);
 void emit_join_loops(struct strip_emitter *e, MlirOperation op); // joins.c
