@@ -37,8 +37,8 @@ const char *const *target_names(void);
 
 // ---- targets/processors.c ----
 // The processor that code of a CPU target is for, in LLVM's terms. Of the target `cpu`, and of
-// NULL: this machine, or what TILE_CPU_NAME names (x86-64-v3, haswell, ...), which this machine
-// must be able to run. On `a`.
+// NULL: this machine, or what TILE_CPU_NAME names (x86-64-v3, haswell, ...; features may follow, as
+// in x86-64-v3,+avxvnni), which this machine must be able to run. On `a`.
 const char *processor_triple(const struct target *t, struct arena *a);
 const char *processor_name(const struct target *t, struct arena *a);
 const char *processor_features(const struct target *t, struct arena *a);
@@ -46,6 +46,7 @@ const char *processor_features(const struct target *t, struct arena *a);
 const char *processor_code_features(const struct target *t, struct arena *a);
 struct vector_registers {
   unsigned count, bytes;
+  unsigned integers; // 8-bit products that one instruction adds up: 4, 2 (widened to 16 bits), or 1
 };
 struct vector_registers processor_registers(const struct target *t, struct arena *a);
 

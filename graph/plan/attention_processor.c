@@ -33,13 +33,15 @@ static double time_of(const struct attention_shape *s, const struct attention_bl
 void attention_on_processor(const struct attention_shape *s, const struct program_options *o,
                             struct attention_blocks *b) {
   unsigned cores = plan_multiprocessors(o);
-  unsigned queries = plan_power_of_two(s->queries, LEAST, MOST);
+  unsigned queries = plan_power_of_two(s->queries, 1, MOST); // few rows are not padded
   unsigned keys = plan_power_of_two(s->keys, LEAST, MOST);
-  b->block_m = b->block_n = LEAST;
+  unsigned least = queries < LEAST ? queries : LEAST;
+  b->block_m = least;
+  b->block_n = LEAST;
   b->num_warps = 4;
   b->num_stages = 1;
   struct attention_blocks c = *b;
-  for (c.block_m = LEAST; c.block_m <= queries; c.block_m *= 2)
+  for (c.block_m = least; c.block_m <= queries; c.block_m *= 2)
     for (c.block_n = LEAST; c.block_n <= keys; c.block_n *= 2)
       if (scratch_bytes(&c) <= SCRATCH_BYTES && time_of(s, &c, cores) < time_of(s, b, cores))
         *b = c;

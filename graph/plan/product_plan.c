@@ -104,6 +104,7 @@ static void find_shape(struct exprs *x, struct product *g) {
     s->is_gathered =
         s->is_gathered || !is_plain(x, g, g->left[i], g->m) || !is_plain(x, g, g->right[i], g->n);
   s->is_quantised = s->is_gathered && is_quantised(g);
+  s->b_runs_along_k = !is_wide_across(x, g->right[0], g->n);
   s->most_k = g->group ? g->group & -g->group : g->every / g->pack; // blocks are powers of two
   s->may_split = !g->folds_batch;
   s->may_split_blocks = g->count == 1;

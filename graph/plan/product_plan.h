@@ -13,6 +13,7 @@ struct product_shape {
   unsigned tiles;           // block-sized tiles that the epilogue loads
   bool is_gathered;         // an operand or its offsets are computed: registers per element
   bool is_quantised;        // b is computed from bytes of its own
+  bool b_runs_along_k;      // neighbours in memory follow each other along k, or it is not known
   unsigned most_k;          // of a block: so many bytes share a scale; 0: any number
   bool is_promoted;         // sums of 8-bit floats are promoted
   bool is_scaled_in_blocks; // a sum of its own for each block of k

@@ -172,7 +172,13 @@ static LLVMValueRef int_to_float(struct strip_emitter *e, MlirOperation op, LLVM
     return NULL;
   LLVMValueRef v = is_signed ? LLVMBuildSIToFP(e->b, x, like(x, t), "")
                              : LLVMBuildUIToFP(e->b, x, like(x, t), "");
-  return to == DTYPE_BF16 ? float_from_f32(e, v, to) : v;
+  if (to != DTYPE_BF16)
+    return v;
+  if (LLVMGetIntTypeWidth(scalar_type(x)) > 8)
+    return float_from_f32(e, v, to);
+  LLVMValueRef bits = bits_of(e, v); // exact: bf16 has 8 bits of precision
+  bits = LLVMBuildLShr(e->b, bits, int_constant(LLVMTypeOf(bits), 16), "");
+  return LLVMBuildTrunc(e->b, bits, like(bits, e->i16), "");
 }
 
 // Out of range is poison in LLVM; a frozen value stays within its lane.

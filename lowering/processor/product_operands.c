@@ -5,9 +5,7 @@
 
 enum { PAD = 16 };
 
-// The dimension along which the loads that v is computed from are contiguous; the last one if there
-// are none.
-static unsigned fastest_dim(struct strip_emitter *e, MlirValue v) {
+unsigned fastest_dim(struct strip_emitter *e, MlirValue v) {
   unsigned rank = rank_of(v);
   MlirOperation op = deferred_op(e, v);
   if (mlirOperationIsNull(op))
@@ -35,7 +33,7 @@ static unsigned fastest_dim(struct strip_emitter *e, MlirValue v) {
 
 // Rows of a square of vectors become its columns: each stage exchanges what differs in one bit of
 // the numbers of row and lane.
-static void transpose_square(struct strip_emitter *e, LLVMValueRef *rows) {
+void transpose_square(struct strip_emitter *e, LLVMValueRef *rows) {
   for (unsigned bit = 1; bit < STRIP; bit *= 2) {
     LLVMValueRef low[STRIP], high[STRIP];
     for (unsigned lane = 0; lane < STRIP; lane++) {
@@ -117,7 +115,7 @@ static bool has_division(struct strip_emitter *e, MlirValue v, unsigned depth) {
 // The operand in a buffer of the sums' type. The columns of B are lanes; rows of A may lie side by
 // side. Rows of a power of two are padded, so that they do not meet in the cache.
 struct buffer *product_operand(struct strip_emitter *e, MlirOperation op, unsigned i,
-                               LLVMTypeRef type) {
+                               LLVMTypeRef type, enum operand_order order) {
   MlirValue v = operand(op, i);
   int64_t shape[MAX_RANK];
   unsigned rank = rank_of(v), row = rank - 2, column = rank - 1;
@@ -126,7 +124,7 @@ struct buffer *product_operand(struct strip_emitter *e, MlirOperation op, unsign
   struct value *known = known_value(e, v);
   if (known && known->kind == VALUE_BUFFER && known->buffer->type == type)
     return known->buffer;
-  bool by_columns = i == 0 && fastest_dim(e, v) == row && shape[row] >= STRIP;
+  bool by_columns = i == 0 && order == ANY_ORDER && fastest_dim(e, v) == row && shape[row] >= STRIP;
   int64_t padded[MAX_RANK];
   memcpy(padded, shape, sizeof padded);
   if (by_columns) {

@@ -2,7 +2,8 @@
 // Matrix products: operands go to buffers of the accumulator's type, and blocks of rows and columns
 // of the result stay in registers along K ("Anatomy of High-Performance Matrix Multiplication",
 // Goto and van de Geijn, 2008). A block is a function: one vector of each column group of B, and
-// one broadcast of each row of A, for each k.
+// one broadcast of each row of A, for each k. Products of 8-bit integers are of words that hold
+// several elements along K (product_words.c).
 #include "lowering/processor/strips.h"
 
 enum { MAX_ROWS = 14, UNROLL = 4 };
@@ -13,6 +14,8 @@ struct product {
   int64_t batches, m, n, k;
   LLVMTypeRef type;         // of the sums
   struct buffer *a, *b, *c; // strides: batch, row, column
+  unsigned group;           // elements of k in one of a and b; `k` counts those groups
+  struct buffer *excess;    // one row, which is taken off all rows; NULL: none
   unsigned lanes, vectors;  // columns of a block
   unsigned rows;            // of the largest block
   bool from_zero;
@@ -36,14 +39,6 @@ static LLVMValueRef load_vector(struct strip_emitter *e, LLVMTypeRef type, LLVMV
   return v;
 }
 
-static LLVMValueRef multiply_add(struct strip_emitter *e, LLVMValueRef x, LLVMValueRef y,
-                                 LLVMValueRef sum) {
-  LLVMValueRef args[] = {x, y, sum};
-  if (scalar_type(sum) == e->f32 || scalar_type(sum) == e->f64)
-    return plain_intrinsic(e, "llvm.fma", 3, args);
-  return LLVMBuildAdd(e->b, LLVMBuildMul(e->b, x, y, ""), sum, "");
-}
-
 struct sums {
   LLVMValueRef at[MAX_ROWS][4];
 };
@@ -61,21 +56,32 @@ static void block_step(struct strip_emitter *e, const struct product *p, unsigne
         load_vector(e, p->type, element_at(e, p->type, a, k, as[1], plus * as[1] + r * as[0]));
     x = repeat(e, x, p->lanes);
     for (unsigned v = 0; v < p->vectors; v++)
-      s->at[r][v] = multiply_add(e, x, b[v], s->at[r][v]);
+      s->at[r][v] = multiply_add(e, p->group, x, b[v], s->at[r][v]);
+  }
+}
+
+static void first_sums(struct strip_emitter *e, const struct product *p, unsigned rows,
+                       struct sums *s) {
+  LLVMTypeRef vector = vector_of(p->type, p->lanes);
+  LLVMValueRef c = LLVMGetParam(e->function, 2), excess = LLVMGetParam(e->function, 3);
+  int64_t row = p->c->stride[p->is_batch];
+  for (unsigned v = 0; v < p->vectors; v++) {
+    LLVMValueRef less = NULL;
+    if (p->excess)
+      less = load_vector(e, vector, element_at(e, p->type, excess, NULL, 0, v * p->lanes));
+    for (unsigned r = 0; r < rows; r++) {
+      LLVMValueRef at = element_at(e, p->type, c, NULL, 0, r * row + v * p->lanes);
+      LLVMValueRef sum = p->from_zero ? LLVMConstNull(vector) : load_vector(e, vector, at);
+      s->at[r][v] = less ? LLVMBuildSub(e->b, sum, less, "") : sum;
+    }
   }
 }
 
 static void block_body(struct strip_emitter *e, const struct product *p, unsigned rows) {
-  LLVMTypeRef vector = vector_of(p->type, p->lanes);
   LLVMValueRef c = LLVMGetParam(e->function, 2);
   int64_t row = p->c->stride[p->is_batch], unroll = p->k < UNROLL ? p->k : UNROLL;
   struct sums s;
-  for (unsigned r = 0; r < rows; r++)
-    for (unsigned v = 0; v < p->vectors; v++)
-      s.at[r][v] =
-          p->from_zero
-              ? LLVMConstNull(vector)
-              : load_vector(e, vector, element_at(e, p->type, c, NULL, 0, r * row + v * p->lanes));
+  first_sums(e, p, rows, &s);
   struct loop l = loop_begin(e, 0, p->k, unroll);
   for (unsigned r = 0; r < rows; r++)
     for (unsigned v = 0; v < p->vectors; v++)
@@ -93,11 +99,11 @@ static void block_body(struct strip_emitter *e, const struct product *p, unsigne
     }
 }
 
-// void block(a, b, c), for so many rows.
+// void block(a, b, c, excess), for so many rows.
 static LLVMValueRef block_function(struct strip_emitter *e, const struct product *p,
                                    unsigned rows) {
-  LLVMTypeRef types[] = {e->ptr, e->ptr, e->ptr};
-  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), types, 3, false);
+  LLVMTypeRef types[] = {e->ptr, e->ptr, e->ptr, e->ptr};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), types, 4, false);
   LLVMValueRef caller = e->function;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
   e->function =
@@ -129,8 +135,9 @@ static void call_blocks(struct strip_emitter *e, const struct product *p, LLVMVa
   a.at[a.rank++] = b.at[b.rank++] = index_constant(e, 0);
   b.at[b.rank++] = c.at[c.rank++] = column;
   LLVMValueRef args[] = {scratch_address(e, p->a, &a), scratch_address(e, p->b, &b),
-                         scratch_address(e, p->c, &c)};
-  LLVMBuildCall2(e->b, LLVMGlobalGetValueType(function), function, args, 3, "");
+                         scratch_address(e, p->c, &c),
+                         p->excess ? scratch_address(e, p->excess, &b) : LLVMConstNull(e->ptr)};
+  LLVMBuildCall2(e->b, LLVMGlobalGetValueType(function), function, args, 4, "");
   loop_end(e, &l);
 }
 
@@ -233,6 +240,18 @@ static void choose_block(struct strip_emitter *e, struct product *p) {
   p->rows = p->rows > MAX_ROWS ? MAX_ROWS : p->rows ? p->rows : 1;
 }
 
+static void pack_operands(struct strip_emitter *e, struct product *p) {
+  if (p->group == 1) {
+    p->a = product_operand(e, p->op, 0, p->type, ANY_ORDER);
+    p->b = product_operand(e, p->op, 1, p->type, ANY_ORDER);
+    return;
+  }
+  p->k /= p->group;
+  p->a = product_words(e, p->op, 0, p->group, ANY_ORDER);
+  p->b = product_words(e, p->op, 1, p->group, ANY_ORDER);
+  p->excess = p->group == 4 ? product_excess(e, p->op, p->b) : NULL;
+}
+
 void emit_product(struct strip_emitter *e, MlirOperation op) {
   flush(e);
   MlirType a = mlirValueGetType(operand(op, 0)), b = mlirValueGetType(operand(op, 1));
@@ -243,6 +262,7 @@ void emit_product(struct strip_emitter *e, MlirOperation op) {
                       .m = tensor_dim(a, rank - 2),
                       .n = tensor_dim(b, rank - 1),
                       .k = tensor_dim(a, rank - 1),
+                      .group = product_group(e, op),
                       .type = sum_type(e, op)};
   if (!p.type) {
     refuse(e, op, "a product of `%s` with sums of `%s`", dtype_name(dtype_of(operand(op, 0))),
@@ -250,12 +270,15 @@ void emit_product(struct strip_emitter *e, MlirOperation op) {
     return;
   }
   ptrmap_put(e->arena, &e->done, op.ptr, e);
-  choose_block(e, &p);
-  p.a = product_operand(e, p.op, 0, p.type);
-  p.b = product_operand(e, p.op, 1, p.type);
-  p.c = sum_buffer(e, &p);
-  if (e->refusal.why)
-    return;
-  multiply(e, &p);
+  if (product_streams(e, op, p.type)) {
+    p.c = sum_buffer(e, &p);
+    emit_streamed_product(e, op, p.type, p.c, p.from_zero);
+  } else {
+    choose_block(e, &p);
+    pack_operands(e, &p);
+    p.c = sum_buffer(e, &p);
+    if (!e->refusal.why)
+      multiply(e, &p);
+  }
   bind_buffer(e, result(op, 0), p.c);
 }

@@ -76,8 +76,7 @@ void combine(struct strip_emitter *e, const struct reduction *r, const LLVMValue
     memcpy(ret, made, r->count * sizeof *made);
 }
 
-// The half of a vector that begins at `from`.
-static LLVMValueRef half_of(struct strip_emitter *e, LLVMValueRef v, unsigned from) {
+LLVMValueRef half_of(struct strip_emitter *e, LLVMValueRef v, unsigned from) {
   LLVMValueRef picks[STRIP];
   unsigned n = lanes_of(v) / 2;
   if (n == 1)

@@ -286,6 +286,8 @@ LLVMValueRef neutral_element(struct strip_emitter *e, const struct reduction *r,
                              unsigned lanes);
 void combine(struct strip_emitter *e, const struct reduction *r, const LLVMValueRef *x,
              const LLVMValueRef *y, LLVMValueRef *ret);
+// The half of a vector that begins at lane `from`.
+LLVMValueRef half_of(struct strip_emitter *e, LLVMValueRef v, unsigned from);
 // All lanes of each value combined, scalars.
 void combine_lanes(struct strip_emitter *e, const struct reduction *r, const LLVMValueRef *x,
                    LLVMValueRef *ret);
@@ -301,9 +303,44 @@ void each_strip(struct strip_emitter *e, unsigned rank, const int64_t *shape, in
 void emit_scan_loops(struct strip_emitter *e, MlirOperation op); // scans.c
 void emit_product(struct strip_emitter *e, MlirOperation op);    // products.c
 // Operand 0 or 1 of a product in a buffer of `type`, whose strides are those of its dimensions
-// (product_operands.c).
+// (product_operands.c). ROWS_OF_K: elements along K are neighbours.
+enum operand_order { ANY_ORDER, ROWS_OF_K };
 struct buffer *product_operand(struct strip_emitter *e, MlirOperation op, unsigned i,
-                               LLVMTypeRef type);
+                               LLVMTypeRef type, enum operand_order order);
+// The dimension along which the loads that v is computed from are contiguous; the last one if there
+// are none.
+unsigned fastest_dim(struct strip_emitter *e, MlirValue v);
+// STRIP vectors of STRIP elements of 32 bits: rows become columns.
+void transpose_square(struct strip_emitter *e, LLVMValueRef *rows);
+
+// ---- product_rows.c ----
+// Whether the product has few rows, and operand 1 comes from memory, so that it need not be packed.
+bool product_streams(struct strip_emitter *e, MlirOperation op, LLVMTypeRef sum);
+// The product added to `c`, or, from_zero, stored there.
+void emit_streamed_product(struct strip_emitter *e, MlirOperation op, LLVMTypeRef sum,
+                           struct buffer *c, bool from_zero);
+
+// ---- product_words.c ----
+// How many elements along K share a word of the operands of a product of integers: 4 or 2; 1: they
+// are multiplied one by one.
+unsigned product_group(struct strip_emitter *e, MlirOperation op);
+// Operand 0 or 1 in words; its strides are those of its dimensions, in words. Operand 0 in groups
+// of 4 and ANY_ORDER has 128 added to each element.
+struct buffer *product_words(struct strip_emitter *e, MlirOperation op, unsigned i, unsigned group,
+                             enum operand_order order);
+// As many words as p has lanes, along dimension p->lane, from element p->at on. In groups of 4, 128
+// is added to each element.
+LLVMValueRef streamed_words(struct strip_emitter *e, MlirValue v, unsigned group,
+                            const struct position *p);
+// For groups of 4: what each column of the result has too much, one row of i32 per batch, of
+// operand 1 in words.
+struct buffer *product_excess(struct strip_emitter *e, MlirOperation op, const struct buffer *b);
+// sum + the product of words, one or lanes of them.
+LLVMValueRef multiply_words(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
+                            LLVMValueRef sum);
+// sum + x * y, of words if group > 1.
+LLVMValueRef multiply_add(struct strip_emitter *e, unsigned group, LLVMValueRef x, LLVMValueRef y,
+                          LLVMValueRef sum);
 void emit_atomic_loops(struct strip_emitter *e, MlirOperation op); // atomic_loops.c
 void emit_histogram_loops(struct strip_emitter *e, MlirOperation op);
 void emit_join_loops(struct strip_emitter *e, MlirOperation op); // joins.c

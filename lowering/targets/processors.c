@@ -12,7 +12,7 @@ const char *processor_name(const struct target *t, struct arena *a) {
     return t->processor->cpu;
   const char *asked = getenv("TILE_CPU_NAME");
   if (asked && *asked)
-    return arena_strdup(a, asked);
+    return arena_printf(a, "%.*s", (int)strcspn(asked, ","), asked);
   char *name = LLVMGetHostCPUName();
   const char *r = arena_strdup(a, name);
   LLVMDisposeMessage(name);
@@ -23,8 +23,10 @@ const char *processor_features(const struct target *t, struct arena *a) {
   if (t && t->processor)
     return t->processor->features;
   const char *asked = getenv("TILE_CPU_NAME");
-  if (asked && *asked) // those of its name
-    return "";
+  if (asked && *asked) { // those of its name, and those that follow it
+    const char *more = strchr(asked, ',');
+    return more ? arena_strdup(a, more + 1) : "";
+  }
   char *features = LLVMGetHostCPUFeatures();
   const char *r = arena_strdup(a, features);
   LLVMDisposeMessage(features);
@@ -40,12 +42,21 @@ const char *processor_triple(const struct target *t, struct arena *a) {
   return r;
 }
 
+static bool has(const char *features, const char *feature) {
+  size_t n = strlen(feature);
+  for (const char *at = features; (at = strstr(at, feature)); at += n)
+    if (at > features && at[-1] == '+' && (at[n] == ',' || at[n] == 0))
+      return true;
+  return false;
+}
+
 struct vector_registers processor_registers(const struct target *t, struct arena *a) {
   const char *features = processor_features(t, a);
-  if (strstr(features, "+avx512f,") && strstr(features, "+avx512vl"))
-    return (struct vector_registers){32, 64};
-  bool is_x86 = str_starts(str_from(processor_triple(t, a)), "x86_64");
-  return is_x86 ? (struct vector_registers){16, 32} : (struct vector_registers){32, 16};
+  if (!str_starts(str_from(processor_triple(t, a)), "x86_64"))
+    return (struct vector_registers){32, 16, 1};
+  if (has(features, "avx512f") && has(features, "avx512vl") && has(features, "avx512bw"))
+    return (struct vector_registers){32, 64, has(features, "avx512vnni") ? 4 : 2};
+  return (struct vector_registers){16, 32, has(features, "avxvnni") ? 4 : 2};
 }
 
 // Without the instructions that round to bf16 and take subnormal numbers as 0

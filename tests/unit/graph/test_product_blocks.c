@@ -222,7 +222,26 @@ START_TEST(processors_have_large_blocks) {
 }
 END_TEST
 
-// ... which compute little more of k than there is: less than 32 or a sixth.
+// Few rows: one block of all of them, and blocks of weights as these lie in memory.
+START_TEST(processors_read_weights_in_order) {
+  static const struct program_options two = {.target = "cpu", .multiprocessors = 2};
+  for (int64_t m = 1; m <= 16; m += 5) {
+    struct product_shape s = {
+        .batch = 1, .m = m, .n = 3000, .k = 5000, .dtype = DTYPE_BF16, .products = 1};
+    struct product_plan rows = product_choose(&s, &two);
+    s.b_runs_along_k = true;
+    struct product_plan columns = product_choose(&s, &two);
+    ck_assert(rows.block_m >= m && rows.block_m < 2 * m && columns.block_m == rows.block_m);
+    ck_assert(rows.block_n >= 512 && rows.block_k <= 32);
+    ck_assert(columns.block_k >= 512 && columns.block_n <= 64);
+    s.dtype = DTYPE_I8; // bytes along n are packed
+    s.b_runs_along_k = false;
+    ck_assert_uint_ge(product_choose(&s, &two).block_k, 128);
+  }
+}
+END_TEST
+
+// Blocks of processors compute little more of k than there is: less than 32 or a sixth.
 START_TEST(processors_round_k_little) {
   static const int64_t lengths[] = {33, 80, 144, 224, 272, 300, 336, 544, 608, 1000};
   static const struct program_options one = {.target = "cpu", .multiprocessors = 1};
@@ -249,6 +268,7 @@ int main(void) {
   tcase_add_test(c, pairs_are_whole);
   tcase_add_test(c, clusters_share_rows_that_straddle_lines);
   tcase_add_test(c, processors_have_large_blocks);
+  tcase_add_test(c, processors_read_weights_in_order);
   tcase_add_test(c, processors_round_k_little);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);
