@@ -124,6 +124,7 @@ struct eval {
   unsigned depth, call_depth;
   unsigned statements;
   const struct stmt *deciding; // the `if` or `while` whose condition is being decided, or NULL
+  const struct expr *choosing; // likewise the `x if condition else y`
   bool stopped;                // nothing more is evaluated
   unsigned attempts;           // blocks of `try` around the statement, of host code
   const char *raised;      // the exception that stopped host code; NULL: none, or not known which

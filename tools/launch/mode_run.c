@@ -171,8 +171,8 @@ static int read_expected(struct tool *t, const struct launch *l, struct wanted *
     diag_help(diag_error(t->diag, w->at->where, E0730,
                          "`%s` has another shape than expected: %s against %s", w->at->name,
                          strbuf_cstr(&wanted), strbuf_cstr(&given)),
-              "save the expected values as %s, or give `--arg %s=%s`", strbuf_cstr(&wanted),
-              w->at->name, strbuf_cstr(&given));
+              "save as many values in `%s` as the kernel writes, %s", w->path,
+              strbuf_cstr(&wanted));
     strbuf_finish(&given);
     strbuf_finish(&wanted);
     return EXIT_WRONG;
