@@ -2,9 +2,10 @@
 // Checks of launches on the CPU device: compares every access with the bounds of the buffer that
 // its pointer parameter points into. Violations, including those of shared memory (cpu_shared.c)
 // and divergence (cpu_cta.c), are kept in the order of programs and threads, independent of the
-// order in which workers ran them.
+// order in which workers ran them. Races between programs: cpu_races.c.
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
+#include "runtime/cpu_races.h"
 #include "runtime/violations.h"
 
 #include <assert.h>
@@ -29,6 +30,8 @@ bool cpu_check_begin(struct cpu_launch *l) {
     free(l->buffers);
     return false;
   }
+  uint64_t programs = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+  l->races = programs > 1 ? cpu_races_begin(l, programs) : NULL;
   l->all_known = true;
   for (uint32_t i = 0; i < info->param_count; i++) {
     if (!info->params[i].is_pointer)
@@ -130,32 +133,59 @@ static bool inside(uintptr_t address, uint32_t bytes, uintptr_t begin, uintptr_t
   return address >= begin && address <= end && bytes <= end - address;
 }
 
-bool tile_cpu_check(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
-                    const void *addr, uint32_t bytes, int32_t access) {
+// Whether the access lies within the buffer of its parameter, else it is recorded.
+static bool check_bounds(struct cpu_thread *t, const struct cpu_race_access *x) {
   struct cpu_launch *l = t->cta->launch;
-  if (!l->check)
-    return true;
   const struct kernel_info *info = l->module->info;
-  uintptr_t address = (uintptr_t)addr;
-  struct cpu_violation v = cpu_check_violation(t, CPU_OUTSIDE, location);
-  v.access = (enum cpu_access)access;
-  if (param >= 0 && (uint32_t)param < info->param_count) {
-    const struct cpu_bounds *b = &l->bounds[param];
-    if (!b->known || inside(address, bytes, b->begin, b->end))
+  uintptr_t address = (uintptr_t)x->addr;
+  struct cpu_violation v = cpu_check_violation(t, CPU_OUTSIDE, x->location);
+  v.access = x->access;
+  if (x->param >= 0 && (uint32_t)x->param < info->param_count) {
+    const struct cpu_bounds *b = &l->bounds[x->param];
+    if (!b->known || inside(address, x->bytes, b->begin, b->end))
       return true;
-    int64_t size = (int64_t)dtype_bytes(info->params[param].dtype);
+    int64_t size = (int64_t)dtype_bytes(info->params[x->param].dtype);
     int64_t away = (int64_t)(address - b->pointer);
-    v.param = param;
+    v.param = x->param;
     v.element = away >= 0 ? away / size : -((-away + size - 1) / size);
     v.elements = (b->end - b->pointer) / (uint64_t)size;
   } else {
     size_t at = cpu_buffer_find(l->buffers, l->buffer_count, address);
     if (!l->all_known ||
-        (at < l->buffer_count && bytes <= l->buffers[at].base + l->buffers[at].size - address))
+        (at < l->buffer_count && x->bytes <= l->buffers[at].base + l->buffers[at].size - address))
       return true;
   }
   cpu_check_record(l, &v);
   return false;
+}
+
+static bool check(struct cpu_thread *t, const struct cpu_race_access *x) {
+  if (!t->cta->launch->check)
+    return true;
+  bool ok = check_bounds(t, x);
+  if (ok)
+    cpu_races_access(t, x);
+  return ok;
+}
+
+bool tile_cpu_check(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
+                    const void *addr, uint32_t bytes, int32_t access) {
+  return check(t, &(struct cpu_race_access){.location = location,
+                                            .param = param,
+                                            .addr = addr,
+                                            .bytes = bytes,
+                                            .access = (enum cpu_access)(access & ~CPU_VOLATILE),
+                                            .is_volatile = access & CPU_VOLATILE});
+}
+
+bool tile_cpu_check_store(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
+                          const void *addr, uint32_t bytes, const void *value) {
+  return check(t, &(struct cpu_race_access){.location = location,
+                                            .param = param,
+                                            .addr = addr,
+                                            .bytes = bytes,
+                                            .access = CPU_STORE,
+                                            .value = value});
 }
 
 void tile_cpu_assert_fail(struct cpu_thread *t, const struct cpu_location *location,
@@ -254,6 +284,7 @@ static void publish(struct cpu_launch *l) {
   memcpy(d->violations, l->violations, sizeof d->violations);
   d->violation_count = l->violation_count;
   d->violation_total = l->violation_total;
+  d->races_are_partial = cpu_races_are_partial(l->races);
   for (size_t i = 0; i < d->violation_count; i++) {
     copy_file(texts, &d->violations[i].location);
     copy_file(texts, &d->violations[i].other_location);
@@ -262,15 +293,26 @@ static void publish(struct cpu_launch *l) {
 }
 
 tile_status cpu_check_end(struct cpu_launch *l, tile_status status) {
-  free(l->bounds);
-  free(l->buffers);
   if (l->check || l->violation_total)
     publish(l);
+  cpu_races_end(l->races);
+  free(l->bounds);
+  free(l->buffers);
   if (l->violation_total == 0 || status != TILE_OK)
     return status;
   char text[768];
   violation_describe(l->module->info, &l->violations[0], l->violation_total, text, sizeof text);
   return status_set(TILE_CHECK_FAILED, "%s", text);
+}
+
+bool device_races_were_partial(tile_device *d) {
+  if (!d->is_cpu)
+    return false;
+  struct cpu_device *h = cpu_of(d);
+  pthread_mutex_lock(&h->lock);
+  bool partial = h->races_are_partial;
+  pthread_mutex_unlock(&h->lock);
+  return partial;
 }
 
 size_t cpu_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device, shared by the files that implement it: memory (cpu_device.c, cpu_buffer.c,
 // cpu_buffer_table.c), launches (cpu_launch.c), CTAs (cpu_cta.c), early ends (cpu_fail.c), checks
-// (cpu_check.c; of shared memory cpu_shared.c), asynchronous copies (cpu_async.c) and device_print
-// (cpu_print.c).
+// (cpu_check.c; of shared memory cpu_shared.c; between programs cpu_races.c), asynchronous copies
+// (cpu_async.c) and device_print (cpu_print.c).
 #ifndef TILE_RUNTIME_CPU_DEVICE_H
 #define TILE_RUNTIME_CPU_DEVICE_H
 
@@ -63,6 +63,7 @@ struct cpu_device {
   struct cpu_violation violations[CPU_MAX_VIOLATIONS];
   size_t violation_count;
   uint64_t violation_total;
+  bool races_are_partial; // of the last checked launch
   void (*print)(void *user, const char *text);
   void *print_user;
   pthread_mutex_t print_lock; // held while one line is printed
@@ -89,6 +90,7 @@ struct cpu_launch {
   struct cpu_bounds *bounds;
   struct cpu_buffer *buffers;
   size_t buffer_count;
+  struct cpu_races *races; // between programs; NULL: not checked
   bool all_known; // every pointer parameter points into a known buffer, so an address outside all
                   // buffers is wrong
   atomic_bool stop;

@@ -137,6 +137,17 @@ run_decompositions' graph script.py
 printf 'import triton\n\n@triton.jit\ndef total(x_ptr: ptr[f32], sum_ptr: ptr[f32]):\n    i = tl.program_id(0) * 32 + tl.arange(0, 32)\n    tl.store(sum_ptr, tl.sum(tl.load(x_ptr + i)))\n' > total.tile
 check "programs that store to one element" 1 'race in global memory.*\[E0818\]
 tl.atomic_add\(sum_ptr' run total.tile --target sm_90a --simulate --check --arg 'x_ptr=f32[64]:iota' --arg 'sum_ptr=f32[1]' --grid 2
+check "programs that store to one element, on the CPU" 1 'total.tile:6:5: error: race in global memory.*\[E0818\]
+program \(1, 0, 0\), thread 0 writes element 0 of `sum_ptr`
+program \(0, 0, 0\), thread 0 writes it
+tl.atomic_add\(sum_ptr' run total.tile --target cpu --check --arg 'x_ptr=f32[160]:iota' --arg 'sum_ptr=f32[1]' --grid 5
+sed 's/tl.store(sum_ptr/tl.atomic_add(sum_ptr/' total.tile > added.tile
+check "the edit of it" 0 'sum_ptr .*\[12720\]' run added.tile --target cpu --check --arg 'x_ptr=f32[160]:iota' --arg 'sum_ptr=f32[1]' --grid 5
+check "one program has no race" 0 'every access checked$' run total.tile --target cpu --check --arg 'x_ptr=f32[160]:iota' --arg 'sum_ptr=f32[1]' --grid 1
+printf '@jit\ndef smooth(x: ptr[i16], n: i32, B: constexpr = 32):\n  i = program_id(0) * B + arange(0, B)\n  v = load(x + i + 1, mask=i + 1 < n, other=0)\n  store(x + i, v * 3 + 1, mask=i < n)\n' > smooth.tile
+check "a program reads what the next one stores" 1 'smooth.tile:5:3: error: race in global memory.*\[E0818\]
+program \(1, 0, 0\), thread 0 writes element 32 of `x`
+program \(0, 0, 0\), thread [0-9]+ reads it' run smooth.tile --target cpu --check --arg 'x=i16[100]:iota' --arg n=100 --grid 4
 
 cat > element.py <<'KERNEL'
 import triton
