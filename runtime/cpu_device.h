@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device, shared by the files that implement it: memory (cpu_device.c, cpu_buffer.c,
 // cpu_buffer_table.c), launches (cpu_launch.c), CTAs (cpu_cta.c), early ends (cpu_fail.c), checks
-// (cpu_check.c; of shared memory cpu_shared.c; between programs cpu_races.c), asynchronous copies
+// (cpu_check.c; of shared memory cpu_shared.c; between programs cpu_races.c; their record
+// cpu_record.c), asynchronous copies
 // (cpu_async.c) and device_print (cpu_print.c).
 #ifndef TILE_RUNTIME_CPU_DEVICE_H
 #define TILE_RUNTIME_CPU_DEVICE_H
@@ -153,12 +154,14 @@ void cpu_launch_fail(struct cpu_launch *l, tile_status status, const char *messa
 _Noreturn void cpu_cta_stop(struct cpu_thread *t);
 _Noreturn void cpu_cta_fail(struct cpu_thread *t, tile_status status, const char *message);
 
+// ---- cpu_record.c ----
+struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
+                                         const struct cpu_location *location);
+void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v); // thread-safe
+
 // ---- cpu_check.c ----
 // Snapshots buffers and bounds before a checked launch; false when memory is out.
 bool cpu_check_begin(struct cpu_launch *l);
-struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
-                                         const struct cpu_location *location);
-void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v);
 size_t cpu_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
 // Publishes the violations and describes the first one in the thread's message.
 tile_status cpu_check_end(struct cpu_launch *l, tile_status status);
