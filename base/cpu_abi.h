@@ -36,6 +36,8 @@ struct cpu_location {
 // CPU_COPY: an asynchronous copy, checked as a write of shared memory.
 enum cpu_access { CPU_LOAD, CPU_STORE, CPU_ATOMIC, CPU_COPY };
 
+#define CPU_VOLATILE 8 // added to CPU_LOAD: a volatile load
+
 // Called by generated code; implemented in runtime/cpu_cta.c, cpu_check.c,
 // cpu_shared.c, cpu_async.c and cpu_print.c.
 //   barrier     all threads of the CTA meet; `location` (NULL without checks) is where it stands
@@ -44,6 +46,10 @@ enum cpu_access { CPU_LOAD, CPU_STORE, CPU_ATOMIC, CPU_COPY };
 //   mma         a matrix instruction of the warp (base/mma.h): the lane's words of A, B and C, and
 //               room for those of D (base/mma.h says how it computes); `location` as
 //               of a barrier
+//   check       whether the access of `bytes` at `addr`, derived from parameter `param` (-1: none
+//               alone), may happen; it is false where it is outside. `access` is a cpu_access, of a
+//               volatile load with CPU_VOLATILE
+//   check_store the same of a store, of the bytes at `value`
 //   async_copy  `bytes` (4, 8 or 16) from `from` (NULL: zeros), derived from parameter `param`, to
 //               `to` in the CTA's shared memory. They arrive when the thread waits for them; until
 //               then the memory holds what nobody stored. `location` is NULL without checks
@@ -65,6 +71,9 @@ enum cpu_access { CPU_LOAD, CPU_STORE, CPU_ATOMIC, CPU_COPY };
   X(tile_cpu_check, bool,                                                                          \
     (struct cpu_thread * t, const struct cpu_location *location, int32_t param, const void *addr,  \
      uint32_t bytes, int32_t access))                                                              \
+  X(tile_cpu_check_store, bool,                                                                    \
+    (struct cpu_thread * t, const struct cpu_location *location, int32_t param, const void *addr,  \
+     uint32_t bytes, const void *value))                                                           \
   X(tile_cpu_shared_check, void,                                                                   \
     (struct cpu_thread * t, const struct cpu_location *location, const void *addr, uint32_t bytes, \
      int32_t access))                                                                              \

@@ -179,12 +179,12 @@ void diag_did_you_mean(struct diag *d, struct span at, const char *replacement) 
 unsigned diag_error_count(const struct diag_engine *e) { return e->errors; }
 unsigned diag_count(const struct diag_engine *e) { return (unsigned)e->records.len; }
 
-static const struct diag *first_error(const struct diag_engine *e) {
+static struct diag *first_error(const struct diag_engine *e) {
   if (e->is_lost)
     return e->lost;
-  const struct diag *first = NULL;
+  struct diag *first = NULL;
   for (size_t i = 0; i < e->records.len; i++) {
-    const struct diag *d = e->records.at[i];
+    struct diag *d = e->records.at[i];
     if (d->severity != DIAG_ERROR)
       continue;
     if (d->code == E0991) // besides other errors: the list is incomplete
@@ -202,6 +202,10 @@ const char *diag_first_error(const struct diag_engine *e) {
 struct span diag_first_error_span(const struct diag_engine *e) {
   const struct diag *d = first_error(e);
   return d ? d->at : SPAN_NONE;
+}
+
+struct diag *diag_first_error_record(const struct diag_engine *e) {
+  return first_error(e);
 }
 
 enum diag_code diag_first_error_code(const struct diag_engine *e) {

@@ -35,6 +35,7 @@ struct lang_binding {
   // BIND_CONSTANT: the text of a literal as on a command line: 128, 0x10, 1.5, True, "relu", or a
   // type name (float16, tl.float16), None, or a tuple of these
   const char *text;
+  struct span name_at; // where its name was given, for messages; SPAN_NONE: not known
 };
 
 // A file, parsed once, for compiling, tuning and launching its kernels. It lives on the arena it

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of launches on the CPU device: compares every access with the bounds of the buffer that
-// its pointer parameter points into. Violations, including those of shared memory (cpu_shared.c)
-// and divergence (cpu_cta.c), are kept in the order of programs and threads, independent of the
-// order in which workers ran them.
+// its pointer parameter points into.
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
+#include "runtime/cpu_races.h"
 #include "runtime/violations.h"
 
 #include <assert.h>
@@ -29,6 +28,8 @@ bool cpu_check_begin(struct cpu_launch *l) {
     free(l->buffers);
     return false;
   }
+  uint64_t programs = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+  l->races = programs > 1 ? cpu_races_begin(l, programs) : NULL;
   l->all_known = true;
   for (uint32_t i = 0; i < info->param_count; i++) {
     if (!info->params[i].is_pointer)
@@ -49,113 +50,65 @@ bool cpu_check_begin(struct cpu_launch *l) {
   return true;
 }
 
-// ---- recording ----
-
-// Order of programs in the grid (x fastest), then of threads.
-static bool comes_before(const struct cpu_violation *a, const struct cpu_violation *b) {
-  for (int i = 2; i >= 0; i--)
-    if (a->program_id[i] != b->program_id[i])
-      return a->program_id[i] < b->program_id[i];
-  return a->thread_id < b->thread_id;
-}
-
-static bool same_location(const struct cpu_location *a, const struct cpu_location *b) {
-  return a->line == b->line && a->col == b->col;
-}
-
-// Several threads of a CTA may hold the same element: one violation is kept for all. Violations of
-// shared memory and divergence repeat in every program and at many bytes: the first program's is
-// kept.
-static bool is_repetition(const struct cpu_violation *a, const struct cpu_violation *b) {
-  if (a->kind != b->kind || a->access != b->access || !same_location(&a->location, &b->location))
-    return false;
-  if (a->kind == CPU_OUTSIDE)
-    return a->param >= 0 && a->element == b->element && a->param == b->param &&
-           memcmp(a->program_id, b->program_id, sizeof a->program_id) == 0;
-  return a->kind != CPU_ASSERTION && a->other_access == b->other_access &&
-         same_location(&a->other_location, &b->other_location);
-}
-
-static void drop(struct cpu_launch *l, size_t at) {
-  l->violation_count--;
-  memmove(&l->violations[at], &l->violations[at + 1],
-          (l->violation_count - at) * sizeof l->violations[0]);
-}
-
-// Inserts the violation in order; when the list is full, its last one is dropped.
-static void keep(struct cpu_launch *l, const struct cpu_violation *v) {
-  size_t at = l->violation_count;
-  while (at > 0 && comes_before(v, &l->violations[at - 1]))
-    at--;
-  if (at == CPU_MAX_VIOLATIONS)
-    return;
-  size_t kept = l->violation_count;
-  if (kept == CPU_MAX_VIOLATIONS)
-    kept--;
-  memmove(&l->violations[at + 1], &l->violations[at], (kept - at) * sizeof *v);
-  l->violations[at] = *v;
-  l->violation_count = kept + 1;
-}
-
-void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v) {
-  assert(v->param < 0 || (uint32_t)v->param < l->module->info->param_count);
-  pthread_mutex_lock(&l->lock);
-  l->violation_total++;
-  bool is_news = true;
-  for (size_t i = 0; is_news && i < l->violation_count; i++)
-    if (is_repetition(&l->violations[i], v)) {
-      is_news = comes_before(v, &l->violations[i]);
-      if (is_news)
-        drop(l, i);
-      break;
-    }
-  if (is_news)
-    keep(l, v);
-  pthread_mutex_unlock(&l->lock);
-}
-
-struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
-                                         const struct cpu_location *location) {
-  struct cpu_violation v = {
-      .kind = kind, .param = -1, .thread_id = t->thread_id, .other_thread = -1};
-  if (location)
-    v.location = *location;
-  memcpy(v.program_id, t->program_id, sizeof v.program_id);
-  return v;
-}
-
 // ---- the calls of generated code ----
 
 static bool inside(uintptr_t address, uint32_t bytes, uintptr_t begin, uintptr_t end) {
   return address >= begin && address <= end && bytes <= end - address;
 }
 
-bool tile_cpu_check(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
-                    const void *addr, uint32_t bytes, int32_t access) {
+// Whether the access lies within the buffer of its parameter, else it is recorded.
+static bool check_bounds(struct cpu_thread *t, const struct cpu_race_access *x) {
   struct cpu_launch *l = t->cta->launch;
-  if (!l->check)
-    return true;
   const struct kernel_info *info = l->module->info;
-  uintptr_t address = (uintptr_t)addr;
-  struct cpu_violation v = cpu_check_violation(t, CPU_OUTSIDE, location);
-  v.access = (enum cpu_access)access;
-  if (param >= 0 && (uint32_t)param < info->param_count) {
-    const struct cpu_bounds *b = &l->bounds[param];
-    if (!b->known || inside(address, bytes, b->begin, b->end))
+  uintptr_t address = (uintptr_t)x->addr;
+  struct cpu_violation v = cpu_check_violation(t, CPU_OUTSIDE, x->location);
+  v.access = x->access;
+  if (x->param >= 0 && (uint32_t)x->param < info->param_count) {
+    const struct cpu_bounds *b = &l->bounds[x->param];
+    if (!b->known || inside(address, x->bytes, b->begin, b->end))
       return true;
-    int64_t size = (int64_t)dtype_bytes(info->params[param].dtype);
+    int64_t size = (int64_t)dtype_bytes(info->params[x->param].dtype);
     int64_t away = (int64_t)(address - b->pointer);
-    v.param = param;
+    v.param = x->param;
     v.element = away >= 0 ? away / size : -((-away + size - 1) / size);
     v.elements = (b->end - b->pointer) / (uint64_t)size;
   } else {
     size_t at = cpu_buffer_find(l->buffers, l->buffer_count, address);
     if (!l->all_known ||
-        (at < l->buffer_count && bytes <= l->buffers[at].base + l->buffers[at].size - address))
+        (at < l->buffer_count && x->bytes <= l->buffers[at].base + l->buffers[at].size - address))
       return true;
   }
   cpu_check_record(l, &v);
   return false;
+}
+
+static bool check(struct cpu_thread *t, const struct cpu_race_access *x) {
+  if (!t->cta->launch->check)
+    return true;
+  bool ok = check_bounds(t, x);
+  if (ok)
+    cpu_races_access(t, x);
+  return ok;
+}
+
+bool tile_cpu_check(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
+                    const void *addr, uint32_t bytes, int32_t access) {
+  return check(t, &(struct cpu_race_access){.location = location,
+                                            .param = param,
+                                            .addr = addr,
+                                            .bytes = bytes,
+                                            .access = (enum cpu_access)(access & ~CPU_VOLATILE),
+                                            .is_volatile = access & CPU_VOLATILE});
+}
+
+bool tile_cpu_check_store(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
+                          const void *addr, uint32_t bytes, const void *value) {
+  return check(t, &(struct cpu_race_access){.location = location,
+                                            .param = param,
+                                            .addr = addr,
+                                            .bytes = bytes,
+                                            .access = CPU_STORE,
+                                            .value = value});
 }
 
 void tile_cpu_assert_fail(struct cpu_thread *t, const struct cpu_location *location,
@@ -254,6 +207,7 @@ static void publish(struct cpu_launch *l) {
   memcpy(d->violations, l->violations, sizeof d->violations);
   d->violation_count = l->violation_count;
   d->violation_total = l->violation_total;
+  d->races_are_partial = cpu_races_are_partial(l->races);
   for (size_t i = 0; i < d->violation_count; i++) {
     copy_file(texts, &d->violations[i].location);
     copy_file(texts, &d->violations[i].other_location);
@@ -262,15 +216,26 @@ static void publish(struct cpu_launch *l) {
 }
 
 tile_status cpu_check_end(struct cpu_launch *l, tile_status status) {
-  free(l->bounds);
-  free(l->buffers);
   if (l->check || l->violation_total)
     publish(l);
+  cpu_races_end(l->races);
+  free(l->bounds);
+  free(l->buffers);
   if (l->violation_total == 0 || status != TILE_OK)
     return status;
   char text[768];
   violation_describe(l->module->info, &l->violations[0], l->violation_total, text, sizeof text);
   return status_set(TILE_CHECK_FAILED, "%s", text);
+}
+
+bool device_races_were_partial(tile_device *d) {
+  if (!d->is_cpu)
+    return false;
+  struct cpu_device *h = cpu_of(d);
+  pthread_mutex_lock(&h->lock);
+  bool partial = h->races_are_partial;
+  pthread_mutex_unlock(&h->lock);
+  return partial;
 }
 
 size_t cpu_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device, shared by the files that implement it: memory (cpu_device.c, cpu_buffer.c,
 // cpu_buffer_table.c), launches (cpu_launch.c), CTAs (cpu_cta.c), early ends (cpu_fail.c), checks
-// (cpu_check.c; of shared memory cpu_shared.c), asynchronous copies (cpu_async.c) and device_print
-// (cpu_print.c).
+// (cpu_check.c; of shared memory cpu_shared.c; between programs cpu_races.c; their record
+// cpu_record.c), asynchronous copies
+// (cpu_async.c) and device_print (cpu_print.c).
 #ifndef TILE_RUNTIME_CPU_DEVICE_H
 #define TILE_RUNTIME_CPU_DEVICE_H
 
@@ -63,6 +64,7 @@ struct cpu_device {
   struct cpu_violation violations[CPU_MAX_VIOLATIONS];
   size_t violation_count;
   uint64_t violation_total;
+  bool races_are_partial; // of the last checked launch
   void (*print)(void *user, const char *text);
   void *print_user;
   pthread_mutex_t print_lock; // held while one line is printed
@@ -89,6 +91,7 @@ struct cpu_launch {
   struct cpu_bounds *bounds;
   struct cpu_buffer *buffers;
   size_t buffer_count;
+  struct cpu_races *races; // between programs; NULL: not checked
   bool all_known; // every pointer parameter points into a known buffer, so an address outside all
                   // buffers is wrong
   atomic_bool stop;
@@ -151,12 +154,14 @@ void cpu_launch_fail(struct cpu_launch *l, tile_status status, const char *messa
 _Noreturn void cpu_cta_stop(struct cpu_thread *t);
 _Noreturn void cpu_cta_fail(struct cpu_thread *t, tile_status status, const char *message);
 
+// ---- cpu_record.c ----
+struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
+                                         const struct cpu_location *location);
+void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v); // thread-safe
+
 // ---- cpu_check.c ----
 // Snapshots buffers and bounds before a checked launch; false when memory is out.
 bool cpu_check_begin(struct cpu_launch *l);
-struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
-                                         const struct cpu_location *location);
-void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v);
 size_t cpu_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
 // Publishes the violations and describes the first one in the thread's message.
 tile_status cpu_check_end(struct cpu_launch *l, tile_status status);

@@ -79,9 +79,9 @@ tile_status device_allocation(tile_device *d, const void *p, void **ret_base, si
 
 // CPU and simulated devices: the callback of device_print; NULL (default) prints nothing.
 void device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
-// As tile_malloc, of the CPU only. The buffer ends less than `align` bytes before inaccessible memory, and
-// a launch without checks fails if it writes to the bytes beside it. `align` is a power of two of
-// at least 16 and at most 256.
+// As tile_malloc, of the CPU only. The buffer ends less than `align` bytes before inaccessible
+// memory, and a launch without checks fails if it writes to the bytes beside it. `align` is a power
+// of two of at least 16 and at most 256.
 tile_status device_malloc_watched(tile_device *d, size_t size, size_t align, void **ret);
 // Suppresses the output of CPU launches until it is undone; other devices ignore it.
 void device_quiet(tile_device *d, bool on);
@@ -99,11 +99,12 @@ enum cpu_violation_kind {
   CPU_SHARED_COPYING,   // shared memory was accessed while a copy of the other thread to it is
                         // pending
   CPU_MISALIGNED,       // the source address of a copy is no multiple of `elements` bytes
+  CPU_GLOBAL_RACE,      // two threads accessed global memory without ordering; on the CPU, of two
+                        // programs
   // Of simulated devices only:
-  CPU_UNWRITTEN,   // a register or memory was used before it was written: `message`
-  CPU_GLOBAL_RACE, // two threads accessed global memory without ordering
-  CPU_ILLEGAL,     // an operand that the instruction does not allow: `message`
-  CPU_ENDLESS,     // the launch exceeded its instruction limit: `message`
+  CPU_UNWRITTEN, // a register or memory was used before it was written: `message`
+  CPU_ILLEGAL,   // an operand that the instruction does not allow: `message`
+  CPU_ENDLESS,   // the launch exceeded its instruction limit: `message`
 };
 struct cpu_violation { // one report of a checked launch
   enum cpu_violation_kind kind;
@@ -128,6 +129,9 @@ struct cpu_violation { // one report of a checked launch
 // Violations of the device's last checked launch, ordered by program and thread (at most 16 are
 // kept; `*ret_total` counts all).
 size_t device_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
+// Whether the last checked launch on a CPU accessed more memory than is looked at for races between
+// programs (cpu_races.h), so that some may have been missed.
+bool device_races_were_partial(tile_device *d);
 
 // ---- on-disk cache (runtime/cache.c): content-addressed, one file an entry ----
 struct disk_cache;

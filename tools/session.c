@@ -56,7 +56,21 @@ struct source *tool_source(struct tool *t, int *ret_status) {
   return NULL;
 }
 
+// Where the command line has the text, as a word's end; SPAN_NONE: nowhere.
+static struct span word_of(const struct tool *t, const char *text) {
+  struct str line = t->command_line ? t->command_line->text : (struct str){NULL, 0};
+  size_t n = strlen(text);
+  for (size_t i = 1; n && i + n <= line.len; i++) {
+    char before = line.ptr[i - 1], behind = i + n < line.len ? line.ptr[i + n] : ' ';
+    if (memcmp(line.ptr + i, text, n) == 0 && strchr(" ='\"", before) && strchr(" '\"", behind))
+      return (struct span){t->command_line, (uint32_t)i, (uint32_t)(i + n)};
+  }
+  return SPAN_NONE;
+}
+
 int tool_cannot_write(struct tool *t, struct span at, const char *path, int error) {
+  if (!at.source)
+    at = word_of(t, path);
   if (error == ENOMEM) {
     diag_error(t->diag, at, E0991, "out of memory for `%s`", path);
     return EXIT_LIMIT;

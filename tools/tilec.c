@@ -11,6 +11,7 @@
 
 #include <tile/runtime.h>
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,9 +46,40 @@ static void explain_definitions(struct tool *t) {
   }
 }
 
+static bool has_word(struct str text, const char *word) {
+  size_t n = strlen(word);
+  for (size_t i = 0; i + n <= text.len; i++) {
+    char before = i ? text.ptr[i - 1] : ' ', behind = i + n < text.len ? text.ptr[i + n] : ' ';
+    if (memcmp(text.ptr + i, word, n) == 0 && !isalnum((unsigned char)before) && before != '_' &&
+        !isalnum((unsigned char)behind) && behind != '_')
+      return true;
+  }
+  return false;
+}
+
+// Notes of the first error where `-D` gave the values that it is about: an extent, a bound, a
+// number.
+static void note_definitions(struct tool *t) {
+  static const enum diag_code codes[] = {E0205, E0206, E0301, E0413, E0511};
+  enum diag_code code = diag_first_error_code(t->diag);
+  struct span at = diag_first_error_span(t->diag);
+  bool is_about_values = false;
+  for (size_t i = 0; i < COUNT_OF(codes); i++)
+    is_about_values |= code == codes[i];
+  if (!is_about_values || !at.source || at.source == t->command_line)
+    return;
+  struct str text = {at.source->text.ptr + at.begin, at.end - at.begin};
+  for (size_t i = 0; i < t->o.defines.len; i++) {
+    const struct assignment *a = &t->o.defines.at[i];
+    if (a->where.source && has_word(text, a->name))
+      diag_note(diag_first_error_record(t->diag), a->where, "`%s` is given here", a->name);
+  }
+}
+
 static void print_messages(struct tool *t) {
   progress_end();
   explain_definitions(t);
+  note_definitions(t);
   struct strbuf out = {.arena = t->arena};
   strbuf_put(&out, strbuf_cstr(&t->log), t->log.len);
   struct diag_style style = {.color = want_color(t),

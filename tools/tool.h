@@ -139,7 +139,7 @@ struct options {
 struct tool {
   struct arena *arena;
   struct diag_engine *diag;
-  struct source *command_line; // argv joined by blanks, for locations in messages
+  struct source *command_line; // argv joined by blanks, with quotes, for locations in messages
   struct options o;
   struct strbuf log; // pass prints and timings, written to standard error at the end
 };
@@ -216,6 +216,8 @@ bool tool_parse_types(struct tool *t, const struct word *of, struct str entry,
 bool tool_tuple_elements(struct str text, struct str *ret);
 struct lang_binding tool_constant(struct tool *t, const char *name, struct str value);
 struct span tool_part(const struct word *of, struct str part);
+// The name before the value that `where` spans, NAME=VALUE; SPAN_NONE: it is not there.
+struct span tool_name_span(struct span where, const char *name);
 // An integer default of a compile-time parameter, for use in grids.
 bool tool_default_value(const struct lang_param *p, int64_t *ret);
 

@@ -23,6 +23,24 @@ static uint32_t made_later(const struct reader *r, struct str name) {
   return UINT32_MAX;
 }
 
+// The name of a value above that is nearest; NULL: none is near.
+static const char *nearest_name(struct reader *r, struct str name) {
+  size_t count = 0;
+  struct map_entry m;
+  for (size_t i = 0; map_next(&r->names, &i, &m);)
+    count++;
+  const char **names = arena_array(r->arena, const char *, count + 1);
+  count = 0;
+  for (size_t i = 0; map_next(&r->names, &i, &m);)
+    if (((struct binding *)m.value)->kind != BOUND_WRONG)
+      names[count++] = arena_strndup(r->arena, m.key.ptr, m.key.len);
+  const char *near = str_nearest(name, names, count);
+  for (size_t i = 0; !near && i < count; i++) // short names: a letter too many or too few
+    if (names[i][0] == name.ptr[0] && str_distance(name, str_from(names[i])) == 1)
+      near = names[i];
+  return near;
+}
+
 static struct binding *unknown_name(struct reader *r, size_t token) {
   struct str name = fx_text(r, token);
   struct diag *d = fx_error(r, fx_span(r, token, token + 1), E1007, "`%.*s` is not defined above",
@@ -31,8 +49,11 @@ static struct binding *unknown_name(struct reader *r, size_t token) {
   if (later != UINT32_MAX)
     diag_label(d, (struct span){r->source, later, later + (uint32_t)name.len},
                "defined here: operators must follow those whose results they use");
+  const char *near = nearest_name(r, name);
   if (later != UINT32_MAX)
     diag_help(d, "move that line up");
+  else if (near)
+    diag_did_you_mean(d, fx_span(r, token, token + 1), near);
   else
     diag_help(d, "add the line that computes it, or remove it here");
   map_put(r->arena, &r->names, name, wrong(r));

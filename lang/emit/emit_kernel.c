@@ -78,7 +78,9 @@ static void bind_params(struct eval *e, const struct kernel *k) {
   attribute_vec attrs = {0};
   for (size_t i = 0; i < k->count; i++) {
     const struct kernel_param *p = &k->params[i];
-    scope_assign(e, p->ast->name, p->ast->name_span, value_of(e, p, &attrs));
+    struct value v = value_of(e, p, &attrs);
+    v = record_of_argument(e, v, p->ast->annotation, e->module, p->ast->span);
+    scope_assign(e, p->ast->name, p->ast->name_span, v);
   }
   if (attrs.len)
     func_set_arg_attrs(e->c, e->func, attrs.at);

@@ -6,10 +6,18 @@
 #include "lang/emit/control.h"
 #include "lang/eval/consteval.h"
 #include "lang/eval/python.h"
+#include "lang/extents/parameter_uses.h"
 
 enum { MOST_ELEMENTS = 256, MOST_NESTING = 32 };
 
 static struct span here(const struct kernel_param *p) { return p->ast->span; }
+
+static const struct lang_binding *find_binding(const struct lang_options *o, const char *name) {
+  for (size_t i = 0; i < o->binding_count; i++)
+    if (strcmp(o->bindings[i].name, name) == 0)
+      return &o->bindings[i];
+  return NULL;
+}
 
 // Whether a binding's name is that of an element of `name`.
 static bool is_element(struct str binding, const char *name) {
@@ -17,7 +25,23 @@ static bool is_element(struct str binding, const char *name) {
   return binding.len > n && memcmp(binding.ptr, name, n) == 0 && binding.ptr[n] == '[';
 }
 
-void kernel_check_bindings(struct eval *e, const struct kernel *k) {
+static void report_unknown(struct eval *e, struct kernel *k, const struct lang_binding *b,
+                           const char **names) {
+  struct span at = b->name_at.source ? b->name_at : k->function->name_span;
+  struct diag *d =
+      diag_error(e->diag, at, E0412, "`%s` has no parameter `%s`", k->function->name, b->name);
+  const char *near = str_nearest(str_from(b->name), names, k->count);
+  for (size_t i = 0; near && i < k->count; i++)
+    k->params[i].is_meant |= strcmp(names[i], near) == 0;
+  if (near && b->name_at.source)
+    diag_did_you_mean(d, b->name_at, near);
+  else if (near)
+    diag_help(d, "did you mean `%s`?", near);
+  else if (k->count)
+    diag_help(d, "its parameters are named as in its `def` line");
+}
+
+void kernel_check_bindings(struct eval *e, struct kernel *k) {
   const struct lang_options *o = e->options;
   const char **names = arena_array(e->a, const char *, k->count + 1);
   for (size_t i = 0; i < k->count; i++)
@@ -31,14 +55,7 @@ void kernel_check_bindings(struct eval *e, const struct kernel *k) {
       known = strcmp(e->module->overrides[i].name, o->bindings[b].name) == 0;
     if (known)
       continue;
-    struct diag *d =
-        diag_error(e->diag, k->function->name_span, E0412, "`%s` has no parameter `%s`",
-                   k->function->name, o->bindings[b].name);
-    const char *near = str_nearest(str_from(o->bindings[b].name), names, k->count);
-    if (near)
-      diag_help(d, "did you mean `%s`?", near);
-    else if (k->count)
-      diag_help(d, "its parameters are named as in its `def` line");
+    report_unknown(e, k, &o->bindings[b], names);
   }
 }
 
@@ -65,10 +82,12 @@ static void bind_constant(struct eval *e, struct kernel_param *p) {
 }
 
 static void missing_constant(struct eval *e, struct kernel_param *p) {
+  p->constant = VALUE_ERROR;
+  if (p->is_meant)
+    return;
   struct diag *d =
       eval_error(e, here(p), E0411, "missing value of compile-time parameter `%s`", p->name);
   diag_help(d, "pass `-D %s=...`", p->name);
-  p->constant = VALUE_ERROR;
 }
 
 // The types of the annotation and of the launch must agree.
@@ -116,6 +135,77 @@ static struct value default_of(struct eval *e, const struct kernel_param *p) {
   return known ? v.v : VALUE_ERROR;
 }
 
+// ---- parameters without a type ----
+
+// A tensor descriptor as in --signature, or, `in_file`, as an annotation; extents of 0 are 64.
+static const char *descriptor_text(struct eval *e, enum dtype element, unsigned rank,
+                                   const uint32_t *shape, bool in_file) {
+  struct strbuf b = {.arena = e->a};
+  strbuf_printf(&b, in_file ? "tensordesc[%s, [" : "tensordesc[%s,", dtype_name(element));
+  for (unsigned d = 0; d < rank; d++)
+    strbuf_printf(&b, "%s%u", d == 0 ? "" : in_file ? ", " : "x", shape[d] ? shape[d] : 64);
+  strbuf_puts(&b, in_file ? "]]" : "]");
+  return arena_strdup(e->a, strbuf_cstr(&b));
+}
+
+static const char *binding_text(struct eval *e, const struct lang_binding *b) {
+  if (b->kind == BIND_CONSTANT)
+    return b->text;
+  if (b->kind == BIND_DESCRIPTOR)
+    return descriptor_text(e, b->dtype, b->block.rank, b->block.shape, false);
+  const char *star = b->kind == BIND_POINTER ? "*" : "", *type = dtype_name(b->dtype);
+  return b->is_one || b->divisible_by > 1
+             ? arena_printf(e->a, "%s%s:%u", star, type, b->is_one ? 1 : b->divisible_by)
+             : arena_printf(e->a, "%s%s", star, type);
+}
+
+// The type that the parameter's use suggests, as in --signature or, `in_file`, as an annotation.
+static const char *suggested_type(struct eval *e, const struct parameter_uses *uses, size_t i,
+                                  const char *name, bool in_file) {
+  static const uint32_t open[LANG_BLOCK_RANK];
+  enum parameter_use use = uses->use[i];
+  enum dtype type = parameter_dtype(use, name, DTYPE_F32);
+  if (use == USE_DESCRIPTOR)
+    return descriptor_text(e, type, uses->rank[i], open, in_file);
+  return use == USE_SCALAR ? dtype_name(type)
+                           : arena_printf(e->a, in_file ? "ptr[%s]" : "*%s", dtype_name(type));
+}
+
+// One --signature with the types of all parameters that the file leaves untyped.
+static const char *whole_signature(struct eval *e, const struct ast_function *f,
+                                   const struct lang_param *declared,
+                                   const struct parameter_uses *uses) {
+  struct strbuf b = {.arena = e->a};
+  for (size_t i = 0; i < f->param_count; i++) {
+    const struct lang_param *p = &declared[i];
+    const struct lang_binding *given = find_binding(e->options, p->name);
+    if (p->is_constexpr || p->is_typed || (!given && p->has_default))
+      continue;
+    strbuf_printf(&b, "%s%s=%s", b.len ? "," : "", p->name,
+                  given ? binding_text(e, given) : suggested_type(e, uses, i, p->name, false));
+  }
+  return arena_strdup(e->a, strbuf_cstr(&b));
+}
+
+static void report_untyped(struct eval *e, const struct kernel_param *p) {
+  const struct ast_function *f = e->frame->function;
+  struct diag *d =
+      eval_error(e, here(p), E0410, "the type of parameter `%s` is not known", p->name);
+  size_t i = 0;
+  while (i < f->param_count && &f->params[i] != p->ast)
+    i++;
+  if (!d || i == f->param_count)
+    return;
+  struct parameter_uses uses = parameter_uses_of(e->a, e->module, f);
+  const char *edit =
+      arena_printf(e->a, "%s: %s", p->name, suggested_type(e, &uses, i, p->name, true));
+  diag_help(d,
+            "write `%s` in the file, or give the types of all parameters by\n"
+            "`--signature '%s'`",
+            edit, whole_signature(e, f, p->declared - i, &uses));
+  diag_fixit(d, p->ast->name_span, edit);
+}
+
 static void resolve_one(struct eval *e, struct kernel_param *p) {
   const struct lang_param *a = p->declared;
   if (p->binding && p->binding->kind == BIND_CONSTANT) {
@@ -134,21 +224,9 @@ static void resolve_one(struct eval *e, struct kernel_param *p) {
     p->is_runtime = true;
     p->divisible_by = a->divisible_by;
   } else {
-    struct diag *d =
-        eval_error(e, here(p), E0410, "the type of parameter `%s` is not known", p->name);
-    diag_help(d,
-              "write it in the file, `%s: ptr[f32]` or `%s: i32`, or pass\n`--signature "
-              "%s=*f32`, for a tensor descriptor `--signature '%s=tensordesc[f32,64x32]'`",
-              p->name, p->name, p->name, p->name);
+    report_untyped(e, p);
     p->constant = VALUE_ERROR;
   }
-}
-
-static const struct lang_binding *find_binding(const struct lang_options *o, const char *name) {
-  for (size_t i = 0; i < o->binding_count; i++)
-    if (strcmp(o->bindings[i].name, name) == 0)
-      return &o->bindings[i];
-  return NULL;
 }
 
 // ---- tuples ----

@@ -11,6 +11,7 @@ struct kernel_param {
   const struct ast_param *ast;
   const struct lang_param *declared;
   const struct lang_binding *binding; // NULL: none
+  bool is_meant;                      // a binding was reported that misspells its name
   bool is_tuple;
   bool is_descriptor;
   struct kernel_param *items; // of a tuple; of a descriptor its base, sizes and strides
@@ -33,7 +34,7 @@ struct kernel {
 };
 
 // Reports bindings that name no parameter.
-void kernel_check_bindings(struct eval *e, const struct kernel *k);
+void kernel_check_bindings(struct eval *e, struct kernel *k);
 // Decides what each parameter is: an argument, a constant, a tensor descriptor, or a tuple of
 // these. `ast`, `declared` and `name` are set. Errors are reported, and give a poisoned constant.
 void kernel_params_resolve(struct eval *e, struct kernel *k);

@@ -155,6 +155,19 @@ static void help_while(struct eval *e, struct diag *d, const struct stmt *s, str
   diag_fixit(d, s->while_stmt.condition->span, any);
 }
 
+// `x if condition else y`.
+static bool help_choice(struct eval *e, struct diag *d, const struct expr *x, struct str text) {
+  struct str then = eval_spelled(e, x->ternary.then->span),
+             otherwise = eval_spelled(e, x->ternary.otherwise->span);
+  if (!then.len || !otherwise.len)
+    return false;
+  const char *edit = arena_printf(e->a, "tl.where(%.*s, %.*s, %.*s)", STR_ARG(text), STR_ARG(then),
+                                  STR_ARG(otherwise));
+  diag_help(d, "choose element by element: `%s`", edit);
+  diag_fixit(d, x->span, edit);
+  return true;
+}
+
 void report_tile_condition(struct eval *e, struct operand x, const char *what) {
   struct diag *d =
       eval_error(e, x.at, E0216, "the condition of %s is %s", what, value_describe(e, x.v));
@@ -162,6 +175,8 @@ void report_tile_condition(struct eval *e, struct operand x, const char *what) {
   const struct stmt *s = e->deciding;
   struct str text = eval_spelled(e, x.at);
   bool is_tile = x.v.kind == VALUE_RT && x.v.type.rank;
+  if (e->choosing && text.len && is_tile && help_choice(e, d, e->choosing, text))
+    return;
   if (s && text.len && is_tile && s->kind == STMT_WHILE)
     help_while(e, d, s, text);
   else if (!s || !text.len || !is_tile || s->kind != STMT_IF || !help_if(e, d, s, text))

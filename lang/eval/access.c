@@ -218,6 +218,8 @@ static struct value unknown_attribute(struct eval *e, struct operand x, const ch
     diag_help(d, "%s", pass_the_size);
     return VALUE_ERROR;
   }
+  if (x.v.kind == VALUE_TUPLE && record_help_field(e, d, x.v.tuple.record, name, at))
+    return VALUE_ERROR;
   if (x.v.kind == VALUE_RT && habit_method_help(d, name, at))
     return VALUE_ERROR;
   if (near)

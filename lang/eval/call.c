@@ -6,6 +6,7 @@
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 #include "lang/eval/std_module.h"
+#include "lang/syntax/ast_visit.h"
 
 // ---- binding of arguments to parameters ----
 
@@ -192,6 +193,34 @@ static void show_parameters(struct eval *e, struct frame *f) {
   }
 }
 
+struct deciding {
+  struct eval *e;
+  const struct ast_function *of;
+  const char *found;
+};
+
+static void see_deciding(void *user, const struct expr *x) {
+  struct deciding *w = user;
+  struct ast_visitor v = {.expr = see_deciding, .user = w};
+  ast_visit_expr(&v, x);
+  for (size_t i = 0; x->kind == EXPR_NAME && !w->found && i < w->of->param_count; i++) {
+    const struct variable *p = scope_find(w->e->frame, x->name);
+    if (strcmp(w->of->params[i].name, x->name) == 0 && p && p->value.kind == VALUE_RT &&
+        p->value.type.rank == 0 && !p->value.type.ptr)
+      w->found = x->name;
+  }
+}
+
+// The parameter of the function, which calls itself, that a condition of an `if` reads and that is
+// a value of the launch; NULL: there is none.
+static const char *deciding_param(struct eval *e, const struct ast_function *f) {
+  struct deciding w = {.e = e, .of = f};
+  for (size_t i = 0; e->frame->function == f && i < f->body.len; i++)
+    if (f->body.at[i]->kind == STMT_IF)
+      see_deciding(&w, f->body.at[i]->if_stmt.condition);
+  return w.found;
+}
+
 static bool can_inline(struct eval *e, const struct function *f, struct span at) {
   // Host functions can be called only where code is evaluated at compile time.
   const struct ast_function *caller = e->frame->function;
@@ -203,7 +232,15 @@ static bool can_inline(struct eval *e, const struct function *f, struct span at)
     return true;
   struct diag *d = eval_error(e, at, E0307, "calls of `%s` are nested more than %d deep",
                               f->ast->name, EVAL_MAX_CALL_DEPTH);
-  diag_help(d, "calls are inlined; a recursion must end by a compile-time condition");
+  const char *runtime = deciding_param(e, f->ast);
+  if (runtime)
+    diag_help(d,
+              "calls are inlined, and `%s`, on which the recursion's end depends, is a value of "
+              "the launch:\n"
+              "write a loop, or make it a compile-time value, `%s: tl.constexpr`",
+              runtime, runtime);
+  else
+    diag_help(d, "calls are inlined; a recursion must end by a compile-time condition");
   e->stopped = true;
   return false;
 }

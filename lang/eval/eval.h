@@ -124,6 +124,7 @@ struct eval {
   unsigned depth, call_depth;
   unsigned statements;
   const struct stmt *deciding; // the `if` or `while` whose condition is being decided, or NULL
+  const struct expr *choosing; // likewise the `x if condition else y`
   bool stopped;                // nothing more is evaluated
   unsigned attempts;           // blocks of `try` around the statement, of host code
   const char *raised;      // the exception that stopped host code; NULL: none, or not known which
@@ -371,6 +372,14 @@ struct value eval_inline_for(struct eval *e, const struct function *f, const str
 struct value class_value(struct eval *e, const struct ast_class *c, const struct ast_module *m);
 struct value record_construct(struct eval *e, const struct record *r, const struct operand *args,
                               const char *const *names, size_t count, struct span at);
+// Which field may be meant: a nearest name as an edit, else all. False: no record with fields.
+bool record_help_field(struct eval *e, struct diag *d, const struct record *r, const char *name,
+                       struct span at);
+// A tuple that a launch gives to a parameter whose annotation names a class of named tuples: that
+// class's record, and so for fields within; other values as they are. Another number of elements is
+// reported (E0501) at `at`.
+struct value record_of_argument(struct eval *e, struct value v, const struct expr *annotation,
+                                const struct ast_module *m, struct span at);
 // A field or method; no report when not found.
 struct value record_field(struct eval *e, struct operand x, const char *name, struct span at,
                           bool *ret_found);

@@ -98,7 +98,10 @@ static void choose_otherwise(struct eval *e, void *user) {
 
 static struct value eval_ternary(struct eval *e, const struct expr *x) {
   const struct expr *cond = x->ternary.condition;
-  struct value v = eval_truth(e, (struct operand){eval_expr(e, cond), cond->span}, "a choice");
+  struct operand decides = {eval_expr(e, cond), cond->span};
+  e->choosing = x;
+  struct value v = eval_truth(e, decides, "a choice");
+  e->choosing = NULL;
   if (v.kind == VALUE_BOOL)
     return eval_expr(e, v.b ? x->ternary.then : x->ternary.otherwise);
   if (value_is_poison(v))

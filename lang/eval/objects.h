@@ -19,8 +19,8 @@ struct opaque {
 
 // Which launch options a call of Config gave; the record's last field is an index into them.
 struct host_config {
-  struct span span;
-  bool has_warps, has_stages; // else the record has the defaults
+  struct span span, kwargs_at; // of the call, and of its dictionary
+  bool has_warps, has_stages;  // else the record has the defaults
 };
 
 // A block that host code gave a tensor descriptor: `nargs["a"].block_shape = [64, 32]`.
@@ -30,12 +30,25 @@ struct host_block {
   struct span at;
 };
 
+// The fields of the record that `@autotune(...)` evaluates to, its parameters; None where not
+// given.
+enum host_autotune_field {
+  HOST_AUTOTUNE_CONFIGS,
+  HOST_AUTOTUNE_KEY,
+  HOST_AUTOTUNE_PRUNE,
+  HOST_AUTOTUNE_RESET,
+  HOST_AUTOTUNE_RESTORE,
+  HOST_AUTOTUNE_FIELDS
+};
+
 // What host code is evaluated for.
 struct purpose {
   enum diag_code code; // of errors about values that are not known
   const char *what;    // what needs it: "the list of configurations"
   const char *param;   // the parameter that gets the value, for messages; NULL: several
   VEC(struct host_config) configs;
+  // Of the arguments of `@autotune`, by field, the outermost one's; SPAN_NONE: not given.
+  struct span autotune_at[HOST_AUTOTUNE_FIELDS];
   VEC(struct host_block) blocks; // the last of an argument counts
 };
 
@@ -50,17 +63,6 @@ enum host_config_field {
   HOST_CONFIG_FIELDS
 };
 bool host_is_config(struct value v);
-
-// The fields of the record that `@autotune(...)` evaluates to, its parameters; None where not
-// given.
-enum host_autotune_field {
-  HOST_AUTOTUNE_CONFIGS,
-  HOST_AUTOTUNE_KEY,
-  HOST_AUTOTUNE_PRUNE,
-  HOST_AUTOTUNE_RESET,
-  HOST_AUTOTUNE_RESTORE,
-  HOST_AUTOTUNE_FIELDS
-};
 
 // A snapshot of a list or dictionary, with the `list` through which it changes.
 struct value host_value(struct eval *e, struct value v);

@@ -39,6 +39,7 @@ static struct value fn_config(struct eval *e, struct call *c) {
   fields[HOST_CONFIG_PRE_HOOK] = or_value(c, 5, none);
   fields[HOST_CONFIG_NUMBER] = value_int((int_const)e->purpose->configs.len);
   struct host_config said = {.span = c->at,
+                             .kwargs_at = c->args[0].at,
                              .has_warps = or_value(c, 1, none).kind != VALUE_NONE,
                              .has_stages = or_value(c, 2, none).kind != VALUE_NONE};
   vec_push(e->a, &e->purpose->configs, said);
@@ -57,6 +58,9 @@ static struct value fn_autotune(struct eval *e, struct call *c) {
   struct value fields[HOST_AUTOTUNE_FIELDS];
   for (unsigned i = 0; i < HOST_AUTOTUNE_FIELDS; i++)
     fields[i] = or_value(c, i, value_of_kind(VALUE_NONE));
+  for (unsigned i = 0; i < HOST_AUTOTUNE_FIELDS; i++)
+    if (arg_given(c, i) && !e->purpose->autotune_at[i].source)
+      e->purpose->autotune_at[i] = c->args[i].at;
   return host_record(e, &record, HOST_AUTOTUNE_FIELDS, fields);
 }
 

@@ -81,15 +81,45 @@ static struct value empty_record(struct eval *e, const struct record *r) {
   return v;
 }
 
+// "`x`, `y`"
+static const char *field_list(struct eval *e, const struct record *r) {
+  struct strbuf b = {.arena = e->a};
+  for (size_t i = 0; i < r->field_count; i++)
+    strbuf_printf(&b, "%s`%s`", i ? ", " : "", r->fields[i].name);
+  return r->field_count ? arena_strdup(e->a, strbuf_cstr(&b)) : "none";
+}
+
+bool record_help_field(struct eval *e, struct diag *d, const struct record *r, const char *name,
+                       struct span at) {
+  if (!r || r->kind != RECORD_CLASS || !r->fields)
+    return false;
+  const char **names = arena_array(e->a, const char *, r->field_count + 1);
+  for (size_t i = 0; i < r->field_count; i++)
+    names[i] = r->fields[i].name;
+  const char *near = str_nearest(str_from(name), names, r->field_count);
+  if (near)
+    diag_did_you_mean(d, at, near);
+  else
+    diag_help(d, "the fields of `%s` are %s", record_name(r), field_list(e, r));
+  return true;
+}
+
 static bool no_such_field(struct eval *e, const struct record *r, const char *name,
                           struct span at) {
   struct diag *d = eval_error(e, at, E0501, "`%s` has no field `%s`", record_name(r), name);
-  for (size_t i = 0; i < r->field_count; i++)
-    if (str_nearest(str_from(name), &r->fields[i].name, 1)) {
-      diag_did_you_mean(d, at, r->fields[i].name);
-      break;
-    }
+  record_help_field(e, d, r, name, at);
   return false;
+}
+
+// The name before an argument, `name=value`; the value where it is not written so.
+static struct span keyword_span(struct span value, const char *name) {
+  const char *text = value.source ? value.source->text.ptr : NULL;
+  size_t i = text ? value.begin : 0, n = strlen(name);
+  while (i > 0 && (text[i - 1] == ' ' || text[i - 1] == '=' || text[i - 1] == '('))
+    i--;
+  if (i < n || memcmp(text + i - n, name, n) != 0)
+    return value;
+  return (struct span){value.source, (uint32_t)(i - n), (uint32_t)i};
 }
 
 static bool give_fields(struct eval *e, struct value v, const struct operand *args,
@@ -99,12 +129,13 @@ static bool give_fields(struct eval *e, struct value v, const struct operand *ar
     bool named = names && names[i];
     size_t at = named ? field_index(r, names[i]) : next++;
     if (named && at == r->field_count)
-      return no_such_field(e, r, names[i], args[i].at);
+      return no_such_field(e, r, names[i], keyword_span(args[i].at, names[i]));
     if (at >= r->field_count || v.tuple.at[at].kind != VALUE_ABSENT) {
-      eval_error(e, args[i].at, E0501,
-                 at >= r->field_count ? "too many values for `%s`"
-                                      : "a field of `%s` is given twice",
-                 record_name(r));
+      struct diag *d = eval_error(e, args[i].at, E0501,
+                                  at >= r->field_count ? "too many values for `%s`"
+                                                       : "a field of `%s` is given twice",
+                                  record_name(r));
+      diag_help(d, "its fields are %s", field_list(e, r));
       return false;
     }
     v.tuple.at[at] = args[i].v;
@@ -121,6 +152,7 @@ static bool default_fields(struct eval *e, struct value v, struct span at) {
       struct diag *d = eval_error(e, at, E0501, "field `%s` of `%s` has no value",
                                   r->fields[i].name, record_name(r));
       diag_label(d, r->fields[i].name_span, "declared here");
+      diag_help(d, "give all of %s, or a default where the class is made", field_list(e, r));
       return false;
     }
     struct frame f = {.module = r->module, .call_loc = e->b.loc, .region = e->region};
@@ -165,6 +197,28 @@ struct value record_construct(struct eval *e, const struct record *r, const stru
     return init_record(e, r, init, args, names, count, at);
   struct value v = empty_record(e, r);
   return give_fields(e, v, args, names, count) && default_fields(e, v, at) ? v : VALUE_ERROR;
+}
+
+struct value record_of_argument(struct eval *e, struct value v, const struct expr *annotation,
+                                const struct ast_module *m, struct span at) {
+  bool is_named =
+      v.kind == VALUE_TUPLE && !v.tuple.record && annotation && annotation->kind == EXPR_NAME;
+  const struct ast_class *c = is_named ? ast_find_class(m, annotation->name) : NULL;
+  if (!c || c->is_host)
+    return v;
+  const struct record *r = class_value(e, c, m).class;
+  if (v.tuple.len != r->field_count) {
+    struct diag *d = eval_error(e, at, E0501, "`%s` has %zu fields, and the argument %zu values",
+                                c->name, r->field_count, v.tuple.len);
+    diag_help(d, "give a value for each of %s", field_list(e, r));
+    return VALUE_ERROR;
+  }
+  struct value *items = arena_array(e->a, struct value, r->field_count + 1);
+  for (size_t i = 0; i < r->field_count; i++)
+    items[i] = record_of_argument(e, v.tuple.at[i], r->fields[i].annotation, m, at);
+  struct value named = value_tuple(items, r->field_count);
+  named.tuple.record = r;
+  return named;
 }
 
 // ---- using ----

@@ -175,6 +175,24 @@ static bool suggest_habit(struct eval *e, struct diag *d, const char *name, stru
   return habit_help(d, name, is_prefixed ? builtin_spelled(e, b) : NULL, at);
 }
 
+// A module that is not imported: what stands for the function that is taken from it.
+static bool suggest_member(struct eval *e, struct diag *d, const char *name, struct span at) {
+  static const char *const modules[] = {"torch", "np", "numpy", "jnp", "F", "math"};
+  bool is_module = false;
+  for (size_t i = 0; i < COUNT_OF(modules); i++)
+    is_module |= strcmp(name, modules[i]) == 0;
+  if (!is_module || !at.source)
+    return false;
+  struct str text = at.source->text;
+  size_t begin = at.end + 1, end = begin;
+  while (end < text.len && (isalnum((unsigned char)text.ptr[end]) || text.ptr[end] == '_'))
+    end++;
+  if (begin >= text.len || text.ptr[at.end] != '.' || end == begin)
+    return false;
+  const char *member = arena_strndup(e->a, text.ptr + begin, end - begin);
+  return suggest_habit(e, d, member, (struct span){at.source, at.begin, (uint32_t)end});
+}
+
 struct value module_attribute(struct eval *e, enum module_id m, const char *name, struct span at) {
   struct value v;
   if (module_find(e, m, name, &v))
@@ -259,7 +277,8 @@ static struct value report_unknown(struct eval *e, const char *name, struct span
   struct diag *d = eval_error(e, at, E0201, "unknown name `%s`", name);
   if (diag_error_count(e->diag) > MOST_SUGGESTIONS)
     return VALUE_ERROR;
-  if (suggest_constant(d, name, at) || suggest_habit(e, d, name, at))
+  if (suggest_constant(d, name, at) || suggest_member(e, d, name, at) ||
+      suggest_habit(e, d, name, at))
     return VALUE_ERROR;
   struct nearest n = {.name = str_from(name)};
   for (struct frame *f = e->frame; f; f = f->closure) {

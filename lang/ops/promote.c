@@ -58,8 +58,12 @@ static bool bad_operands(struct eval *e, struct operand a, struct operand b, con
   if (eval_help_none(e, d, a.v.kind == VALUE_NONE ? a : b) ||
       (is_pointer && (help_true_division(e, d, a.v) || help_true_division(e, d, b.v))))
     return false;
+  struct operand several = a.v.kind == VALUE_TUPLE ? a : b;
+  struct str name = eval_spelled(e, several.at);
   if (help)
     diag_help(d, "%s", help);
+  else if (several.v.kind == VALUE_TUPLE && spelled_is_primary(name))
+    diag_help(d, "`%.*s` has several values: use one, `%.*s[0]`", STR_ARG(name), STR_ARG(name));
   else if (a.v.kind == VALUE_STR || b.v.kind == VALUE_STR)
     diag_help(d, "a text is no number; `tl.device_print` prints one beside values");
   else if (is_pointer)

@@ -144,7 +144,10 @@ static const struct ast_function *choose_kernel(struct diag_engine *diag,
     diag_help(d, runs_text(m->source)
                      ? "kernels that `exec` makes from text exist only in Python: write the text "
                        "to a file, and compile that"
-                     : "mark a function with `@jit`");
+                 : m->function_count
+                     ? "mark a function with `@jit`"
+                     : "the file has no functions: a kernel is a `def` with `@triton.jit` (or "
+                       "`@jit`) above it");
     return NULL;
   }
   struct diag *d = diag_error(diag, file, E0402, "this file has %zu kernels", m->kernel_count);

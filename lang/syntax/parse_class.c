@@ -7,7 +7,6 @@
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
-typedef VEC(struct ast_field) field_vec;
 typedef VEC(struct ast_function *) method_vec;
 typedef VEC(const char *) name_vec;
 typedef VEC(struct ast_constant) constant_vec;
@@ -25,13 +24,31 @@ static bool has_base(const struct parser *p, size_t at, const char *name) {
 
 bool at_record_class(const struct parser *p) {
   return parser_peek(p) == TOK_CLASS && parser_peek_at(p, 1) == TOK_NAME &&
-         has_base(p, p->pos + 2, "NamedTuple");
+         (has_base(p, p->pos + 2, "NamedTuple") || has_base(p, p->pos + 2, "namedtuple"));
 }
 
-static void parse_bases(struct parser *p, struct ast_class *c) {
+// `class P(namedtuple("P", "x y")):`: the fields of the call, which is passed over.
+static bool parse_base_call(struct parser *p, name_vec *bases, field_vec *fields) {
+  size_t first = p->pos;
+  unsigned errors = p->error_count;
+  bool quiet = p->quiet;
+  p->quiet = true;
+  const struct expr *x = parse_expr(p);
+  p->quiet = quiet;
+  bool ok = p->error_count == errors && x->kind == EXPR_CALL && named_tuple_fields(p, x, fields);
+  if (!ok)
+    p->error_count = errors, p->panic = false, p->pos = first;
+  else
+    vec_push(p->arena, bases, "NamedTuple");
+  return ok;
+}
+
+static void parse_bases(struct parser *p, struct ast_class *c, field_vec *fields) {
   name_vec bases = {0};
   while (parser_peek(p) != TOK_COLON && parser_peek(p) != TOK_NEWLINE && parser_peek(p) != TOK_EOF)
-    if (parser_peek(p) == TOK_NAME)
+    if (parser_peek(p) == TOK_NAME && parse_base_call(p, &bases, fields))
+      continue;
+    else if (parser_peek(p) == TOK_NAME)
       vec_push(p->arena, &bases, parser_name(p, "a base"));
     else
       p->pos++;
@@ -113,7 +130,7 @@ struct ast_class *parse_class(struct parser *p) {
   c->name = parser_name(p, "the class");
   if (!c->name)
     return NULL;
-  parse_bases(p, c);
+  parse_bases(p, c, &fields);
   parser_skip_line(p);
   parser_accept(p, TOK_NEWLINE);
   if (!parser_accept(p, TOK_INDENT))

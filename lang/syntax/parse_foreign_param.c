@@ -38,6 +38,8 @@ static const char *element_type(struct parser *p, size_t from, size_t end) {
   const char *other = dtype_of_other_language(word);
   if (!other && dtype_parse(word, &t))
     other = dtype_name(t);
+  if (other && is_unsigned && other[0] == 'i') // `unsigned char`
+    return arena_printf(p->arena, "u%s", other + 1);
   return other ? other : arena_strndup(p->arena, word.ptr, word.len);
 }
 
@@ -83,7 +85,35 @@ bool parse_foreign_annotation(struct parser *p, struct ast_param *param) {
   return true;
 }
 
+// `ptr<float> x`.
+static bool parse_angle_brackets(struct parser *p, struct ast_param *param) {
+  size_t first = p->pos, close = first + 2;
+  if (p->tokens.at[first].kind != TOK_NAME || p->tokens.at[first + 1].kind != TOK_LT)
+    return false;
+  while (p->tokens.at[close].kind == TOK_NAME)
+    close++;
+  bool is_type = close > first + 2 && p->tokens.at[close].kind == TOK_GT;
+  if (!is_type || p->tokens.at[close + 1].kind != TOK_NAME ||
+      !ends_param(p->tokens.at[close + 2].kind))
+    return false;
+  const char *element = element_type(p, first + 2, close);
+  p->pos = close + 1;
+  param->name_span = parser_token_span(p);
+  param->name = parser_name(p, "a parameter");
+  struct span at = parser_span_from(p, first);
+  const char *edit = arena_printf(p->arena, "%s: ptr[%s]", param->name, element);
+  struct diag *d = parser_report(
+      p, at, E0109,
+      "the type follows the name of a parameter, and a pointer is written `ptr[...]`");
+  diag_help(d, "write `%s`", edit);
+  diag_fixit(d, at, edit);
+  param->annotation = expr_error(p);
+  return true;
+}
+
 bool parse_foreign_param(struct parser *p, struct ast_param *param) {
+  if (parse_angle_brackets(p, param))
+    return true;
   struct foreign_type t = read_type(p, p->pos);
   size_t name = t.stars ? t.end : t.end - 1; // without a star, the last word is the name
   bool is_type = t.stars ? t.words > 0 : t.words > 1;

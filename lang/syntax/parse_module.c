@@ -193,6 +193,11 @@ static void keep_constant(struct parser *p, struct module_parts *m, const struct
   }
   if (target->kind != EXPR_NAME)
     return;
+  struct ast_class *record = named_tuple_class(p, target->name, target->span, value);
+  if (record) { // P = namedtuple("P", "x y")
+    keep_class(p, m, *scope, record);
+    return;
+  }
   struct expr *function;
   if (is_jit_call(p, value, &function)) { // k = triton.jit(f): another name for f
     if (strcmp(function->name, target->name) == 0)

@@ -152,15 +152,25 @@ struct stmt *stmt_new(struct parser *p, enum stmt_kind kind, size_t first);
 void parse_decorators(struct parser *p, expr_vec *out);
 struct ast_function *parse_function(struct parser *p, const expr_vec *decorators);
 
-// Whether a class with the base NamedTuple begins here.
 // Whether the expression is `triton.jit(NAME, ...)`; *ret: the name.
 bool is_jit_call(const struct parser *p, const struct expr *e, struct expr **ret);
 // Fills p->jitted.
 void parser_find_jitted(struct parser *p);
 void parser_find_jit_names(struct parser *p); // other names of `jit`
+// Whether a class with the base NamedTuple, or `namedtuple(...)`, begins here.
 bool at_record_class(const struct parser *p);
 struct ast_class *parse_class(struct parser *p);      // NULL without a name
 struct ast_class *parse_host_class(struct parser *p); // the same; reports and consumes nothing
+
+// ---- Named tuples (lang/syntax/parse_named_tuple.c) ----
+
+typedef VEC(struct ast_field) field_vec;
+// The fields that a call of `namedtuple` or `NamedTuple` gives; false: another expression, or
+// fields that are not written out.
+bool named_tuple_fields(struct parser *p, const struct expr *call, field_vec *ret);
+// The class that `NAME = call` makes; NULL: the call makes none.
+struct ast_class *named_tuple_class(struct parser *p, const char *name, struct span name_span,
+                                    const struct expr *call);
 
 // ---- Decorators (lang/syntax/parse_decorator.c) ----
 

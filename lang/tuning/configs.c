@@ -71,7 +71,8 @@ static bool launch_option(struct eval *e, const char *name, struct operand v, st
   return to || is_choice;
 }
 
-static bool read_settings(struct reader *r, struct value kwargs, struct lang_config *c) {
+static bool read_settings(struct reader *r, struct value kwargs, struct span kwargs_at,
+                          struct lang_config *c) {
   struct eval *e = &r->e;
   struct tuple t = kwargs.tuple;
   c->settings = arena_array(e->a, struct lang_setting, t.len + 1);
@@ -91,7 +92,7 @@ static bool read_settings(struct reader *r, struct value kwargs, struct lang_con
       continue;
     }
     if (!reader_has_param(r->kernel, name))
-      return reader_unknown_param(r, name, c->span);
+      return reader_unknown_param(r, name, reader_word(kwargs_at, c->span, name));
     struct lang_setting *to = &c->settings[c->setting_count++];
     to->name = name;
     if (!need_known(e, (struct operand){v, c->span}) ||
@@ -130,7 +131,7 @@ static bool read_config(struct reader *r, struct value v, struct span at, struct
   if (f[HOST_CONFIG_PRE_HOOK].kind != VALUE_NONE)
     eval_remark(e, s, "autotune",
                 "of `pre_hook` only the blocks of tensor descriptors have an effect");
-  return read_settings(r, host_value(e, f[HOST_CONFIG_KWARGS]), ret);
+  return read_settings(r, host_value(e, f[HOST_CONFIG_KWARGS]), said->kwargs_at, ret);
 }
 
 static bool read_configs(struct reader *r, struct lang_tuning *ret) {
@@ -151,14 +152,29 @@ static bool read_configs(struct reader *r, struct lang_tuning *ret) {
   return true;
 }
 
+// Names in `key` that are no parameters have no effect, in Triton as here: a warning.
+static void check_key(struct reader *r, const struct lang_tuning *t) {
+  struct span key_at = r->purpose.autotune_at[HOST_AUTOTUNE_KEY];
+  for (size_t i = 0; i < t->key_count; i++)
+    if (!reader_has_param(r->kernel, t->key[i]))
+      reader_help_param(r,
+                        diag_warning(r->e.diag, reader_word(key_at, r->autotune.at, t->key[i]),
+                                     E0462, "`key` names no parameter of `%s`: `%s`",
+                                     r->kernel->name, t->key[i]),
+                        t->key[i], reader_word(key_at, SPAN_NONE, t->key[i]));
+}
+
 bool configs_read(struct reader *r, struct lang_tuning *ret) {
   struct eval *e = &r->e;
   struct span at = ret->span = r->autotune.at;
-  return read_configs(r, ret) &&
-         names_list(e, reader_autotune(r, HOST_AUTOTUNE_KEY), at, "`key`", &ret->key,
-                    &ret->key_count) &&
-         names_list(e, reader_autotune(r, HOST_AUTOTUNE_RESET), at, "`reset_to_zero`",
-                    &ret->reset_to_zero, &ret->reset_count) &&
-         names_list(e, reader_autotune(r, HOST_AUTOTUNE_RESTORE), at, "`restore_value`",
-                    &ret->restore_value, &ret->restore_count);
+  bool ok = read_configs(r, ret) &&
+            names_list(e, reader_autotune(r, HOST_AUTOTUNE_KEY), at, "`key`", &ret->key,
+                       &ret->key_count) &&
+            names_list(e, reader_autotune(r, HOST_AUTOTUNE_RESET), at, "`reset_to_zero`",
+                       &ret->reset_to_zero, &ret->reset_count) &&
+            names_list(e, reader_autotune(r, HOST_AUTOTUNE_RESTORE), at, "`restore_value`",
+                       &ret->restore_value, &ret->restore_count);
+  if (ok)
+    check_key(r, ret);
+  return ok;
 }

@@ -4,6 +4,8 @@
 
 #include "lang/builtins/builtins.h"
 
+#include <ctype.h>
+
 void reader_open(struct reader *r, struct arena *a, struct diag_engine *diag,
                  const struct lang_tuning_source *s, enum diag_code code, const char *what) {
   const struct lang_unit *u = s->unit;
@@ -86,17 +88,40 @@ bool reader_has_param(const struct ast_function *f, const char *name) {
   return false;
 }
 
-bool reader_unknown_param(struct reader *r, const char *name, struct span at) {
+static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+struct span reader_word(struct span at, struct span otherwise, const char *name) {
+  size_t n = strlen(name);
+  const char *text = at.source ? at.source->text.ptr : NULL;
+  for (size_t i = at.begin; text && i + n <= at.end; i++)
+    if (memcmp(text + i, name, n) == 0 && (i == at.begin || !is_word_char(text[i - 1])) &&
+        (i + n == at.end || !is_word_char(text[i + n])))
+      return (struct span){at.source, (uint32_t)i, (uint32_t)(i + n)};
+  return otherwise;
+}
+
+void reader_help_param(struct reader *r, struct diag *d, const char *name, struct span word) {
   const struct ast_function *f = r->kernel;
-  struct diag *d =
-      eval_error(&r->e, at, E0462, "the kernel `%s` has no parameter `%s`", f->name, name);
   const char **names = arena_array(r->e.a, const char *, f->param_count + 1);
   for (size_t i = 0; i < f->param_count; i++)
     names[i] = f->params[i].name;
   const char *near = str_nearest(str_from(name), names, f->param_count);
-  if (near)
-    diag_help(d, "did you mean `%s`?", near);
+  struct strbuf list = {.arena = r->e.a};
+  for (size_t i = 0; i < f->param_count; i++)
+    strbuf_printf(&list, "%s`%s`", i ? ", " : "", names[i]);
+  if (!near)
+    diag_help(d, "its parameters are %s", f->param_count ? strbuf_cstr(&list) : "none");
+  else if (word.source)
+    diag_did_you_mean(d, word, near);
   else
-    diag_help(d, "a configuration gives values to compile-time parameters of its kernel");
+    diag_help(d, "did you mean `%s`?", near);
+  strbuf_finish(&list);
+}
+
+bool reader_unknown_param(struct reader *r, const char *name, struct span at) {
+  struct diag *d =
+      eval_error(&r->e, at, E0462, "the kernel `%s` has no parameter `%s`", r->kernel->name, name);
+  bool is_word = at.source && at.end - at.begin == strlen(name);
+  reader_help_param(r, d, name, is_word ? at : SPAN_NONE);
   return false;
 }

@@ -34,8 +34,12 @@ bool reader_read(struct reader *r);
 bool reader_is_decorator(const struct expr *e, const char *name);
 struct value reader_autotune(const struct reader *r, enum host_autotune_field field);
 bool reader_has_param(const struct ast_function *f, const char *name);
-// Reports it; false.
+// Reports it; false. An edit replaces the text at `at` if that is the name.
 bool reader_unknown_param(struct reader *r, const char *name, struct span at);
+// Adds which parameter may be meant; with an edit at `word`, unless that is SPAN_NONE.
+void reader_help_param(struct reader *r, struct diag *d, const char *name, struct span word);
+// The first place of the word `name` within `at`; `otherwise` if the text does not have it.
+struct span reader_word(struct span at, struct span otherwise, const char *name);
 // The value in the syntax of -D; false, and reported, if it has none.
 bool reader_text(struct eval *e, struct value v, const char *name, struct span at,
                  const char **ret);

@@ -15,14 +15,28 @@ int cpu_param_of(struct emitter *e, const struct access *a) {
   return in_kernel ? pointer_argument(e->c, mlirOperationGetOperand(a->op, 0)) : -1;
 }
 
-static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum cpu_access kind) {
+static LLVMValueRef check_call(struct emitter *e, const struct access *a, int kind) {
   LLVMValueRef args[] = {e->cpu_thread,
                          cpu_location(e, a->op),
                          const_i32(e, (uint32_t)cpu_param_of(e, a)),
                          a->ptr,
                          const_i32(e, a->count * a->word_bits / 8),
-                         const_i32(e, kind)};
+                         const_i32(e, (uint32_t)kind)};
   LLVMValueRef ok = call_routine(e, "tile_cpu_check", e->i8, 6, args);
+  return LLVMBuildICmp(e->b, LLVMIntNE, ok, const_int(e->i8, 0), "");
+}
+
+// A store's check sees what is stored: equal values of two programs are no race.
+static LLVMValueRef check_store_call(struct emitter *e, const struct access *a, LLVMValueRef v) {
+  LLVMValueRef room = LLVMBuildAlloca(e->entry, LLVMTypeOf(v), "stored");
+  LLVMBuildStore(e->b, v, room);
+  LLVMValueRef args[] = {e->cpu_thread,
+                         cpu_location(e, a->op),
+                         const_i32(e, (uint32_t)cpu_param_of(e, a)),
+                         a->ptr,
+                         const_i32(e, a->count * a->word_bits / 8),
+                         room};
+  LLVMValueRef ok = call_routine(e, "tile_cpu_check_store", e->i8, 6, args);
   return LLVMBuildICmp(e->b, LLVMIntNE, ok, const_int(e->i8, 0), "");
 }
 
@@ -32,12 +46,14 @@ struct guards {
   struct branch at[2];
 };
 
-static struct guards guards_begin(struct emitter *e, const struct access *a, enum cpu_access kind) {
+// `stored`: of a store, else NULL.
+static struct guards guards_begin(struct emitter *e, const struct access *a, int kind,
+                                  LLVMValueRef stored) {
   struct guards g = {0};
   if (a->pred)
     g.at[g.count++] = branch_begin(e, a->pred);
   if (e->check) {
-    LLVMValueRef ok = check_call(e, a, kind);
+    LLVMValueRef ok = stored ? check_store_call(e, a, stored) : check_call(e, a, kind);
     g.at[g.count++] = branch_begin(e, ok);
   }
   return g;
@@ -65,17 +81,18 @@ void cpu_load_words(struct emitter *e, const struct access *a, const LLVMValueRe
                     LLVMValueRef *ret) {
   LLVMTypeRef type = words_type(e, a->count, a->word_bits);
   LLVMValueRef otherwise = other ? join_words(e, a->count, other) : LLVMConstNull(type);
-  struct guards g = guards_begin(e, a, CPU_LOAD);
+  bool is_volatile = op_attr_bool(a->op, "is_volatile");
+  struct guards g = guards_begin(e, a, is_volatile ? CPU_LOAD | CPU_VOLATILE : CPU_LOAD, NULL);
   LLVMValueRef v = LLVMBuildLoad2(e->b, type, a->ptr, "");
   LLVMSetAlignment(v, 1);
-  LLVMSetVolatile(v, op_attr_bool(a->op, "is_volatile"));
+  LLVMSetVolatile(v, is_volatile);
   v = guards_end(e, &g, v, otherwise);
   split_words(e, a->count, v, ret);
 }
 
 void cpu_store_words(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
   LLVMValueRef v = join_words(e, a->count, words);
-  struct guards g = guards_begin(e, a, CPU_STORE);
+  struct guards g = guards_begin(e, a, CPU_STORE, v);
   LLVMSetAlignment(LLVMBuildStore(e->b, v, a->ptr), 1);
   guards_end(e, &g, NULL, NULL);
 }
@@ -134,7 +151,7 @@ void cpu_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRe
   llvm_atomic_opcode(a->kind, &op);
   bool takes_bits = op == LLVMAtomicRMWBinOpXchg;
   LLVMValueRef operand = takes_bits ? to_bits(e, values[0]) : values[0];
-  struct guards g = guards_begin(e, &a->access, CPU_ATOMIC);
+  struct guards g = guards_begin(e, &a->access, CPU_ATOMIC, NULL);
   bool is_half = a->dtype == DTYPE_BF16 || (a->dtype == DTYPE_F16 && !str_is(a->kind, "fadd"));
   LLVMValueRef old = is_half && !takes_bits
                          ? rmw_half(e, op, a->access.ptr, operand)
@@ -146,7 +163,7 @@ void cpu_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRe
 
 LLVMValueRef cpu_atomic_cas(struct emitter *e, const struct access *a, LLVMValueRef compare,
                             LLVMValueRef value) {
-  struct guards g = guards_begin(e, a, CPU_ATOMIC);
+  struct guards g = guards_begin(e, a, CPU_ATOMIC, NULL);
   LLVMValueRef pair =
       LLVMBuildAtomicCmpXchg(e->b, a->ptr, compare, value, LLVMAtomicOrderingSequentiallyConsistent,
                              LLVMAtomicOrderingSequentiallyConsistent, false);

@@ -131,14 +131,6 @@ int graph_take_sizes(struct tool *t, struct graph *g) {
   return EXIT_DONE;
 }
 
-// The name in `--arg NAME=SPEC`, of which `where` spans SPEC.
-static struct span name_of(const struct assignment *a) {
-  uint32_t n = (uint32_t)strlen(a->name);
-  if (!a->where.source || a->where.begin < n + 1)
-    return a->where;
-  return (struct span){a->where.source, a->where.begin - n - 1, a->where.begin - 1};
-}
-
 static void unknown_input(struct tool *t, const struct graph *g, const struct assignment *a) {
   enum { MOST_SHOWN = 12 };
   size_t n = 0;
@@ -147,10 +139,11 @@ static void unknown_input(struct tool *t, const struct graph *g, const struct as
     names[n++] = g->inputs.at[i]->name;
   for (size_t i = 0; i < g->symbols.len; i++)
     names[n++] = g->symbols.at[i]->symbol->name;
-  struct diag *d = diag_error(t->diag, name_of(a), E0721, "the graph has no input `%s`", a->name);
+  struct diag *d = diag_error(t->diag, tool_name_span(a->where, a->name), E0721,
+                              "the graph has no input `%s`", a->name);
   const char *near = str_nearest(str_from(a->name), names, n);
   if (near)
-    diag_did_you_mean(d, name_of(a), near);
+    diag_did_you_mean(d, tool_name_span(a->where, a->name), near);
   struct strbuf list = {.arena = t->arena};
   for (size_t i = 0; i < n && i < MOST_SHOWN; i++)
     strbuf_printf(&list, "%s`%s`", i ? ", " : "", names[i]);

@@ -32,7 +32,8 @@ bool graph_weights_open(struct tool *t, const struct graph *g, tile_weights **re
   const char *path = arena_strndup(t->arena, t->o.weights.value.ptr, t->o.weights.value.len);
   if (tile_weights_open(path, ret) != TILE_OK) {
     struct diag *d = diag_error(t->diag, t->o.weights.where, E0710, "%s", tile_error_message());
-    foreign_help(d, foreign_kind(path, (struct str){0}), FOREIGN_WEIGHTS);
+    const char *kind = foreign_kind(path, (struct str){0});
+    foreign_help(d, kind ? kind : "a file of weights", FOREIGN_WEIGHTS);
     return false;
   }
   if (has_some(g, *ret))

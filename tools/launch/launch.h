@@ -67,6 +67,9 @@ bool launch_take_signature(struct tool *t, struct launch *l);
 // The kernel's run-time parameters become l->args and l->packed; every --arg must name one, and
 // every parameter needs an --arg unless it is None by --signature or by its default.
 int launch_match_arguments(struct tool *t, struct launch *l);
+// Reports the arguments that are missing (`is_missing`, by parameter; NULL: none); of a launch also
+// compile-time parameters without a value and the grid, with a command line that has all of them.
+void launch_report_missing(struct tool *t, const struct launch *l, const bool *is_missing);
 // An array as a tensor descriptor, without its base. EXIT_DONE, or the status of a diagnostic.
 int launch_make_descriptor(struct tool *t, struct launch_arg *a, tile_arg *ret);
 // The bytes of an array in device memory. If it is padded, its rows end with unused bytes there.

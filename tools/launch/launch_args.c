@@ -20,6 +20,23 @@ static enum dtype scalar_type(const struct launch_arg *a) {
   return a->value.integer >= INT32_MIN && a->value.integer <= INT32_MAX ? DTYPE_I32 : DTYPE_I64;
 }
 
+static int pack_integer(struct tool *t, const struct launch_arg *a, enum dtype type,
+                        tile_arg *ret) {
+  int64_t n = a->value.integer;
+  unsigned bits = dtype_bits(type) - dtype_is_signed(type);
+  int64_t most = bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
+  int64_t least = dtype_is_signed(type) ? -most - 1 : dtype_bits(type) == 64 ? INT64_MIN : 0;
+  if (n >= least && n <= most) {
+    *ret = tile_arg_int(type_of(type), n);
+    return EXIT_DONE;
+  }
+  struct diag *d = diag_error(t->diag, a->where, E0723, "`%s` is an %s, which %lld does not fit",
+                              a->param->name, dtype_name(type), (long long)n);
+  diag_help(d, "give %lld to %lld, or declare the parameter as `%s: i64`", (long long)least,
+            (long long)most, a->param->name);
+  return EXIT_WRONG;
+}
+
 static int pack_none(struct tool *t, const struct launch_arg *a, tile_arg *ret) {
   *ret = tile_arg_none();
   if (!a->param->is_typed || a->param->is_pointer)
@@ -69,7 +86,7 @@ static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
   if (dtype_is_float(type))
     *ret = type == DTYPE_F32 ? tile_arg_f32((float)real) : tile_arg_f64(real);
   else if (a->value.is_integer)
-    *ret = tile_arg_int(type_of(type), a->value.integer);
+    return pack_integer(t, a, type, ret);
   else {
     struct diag *d = diag_error(t->diag, a->where, E0723, "`%s` is an integer (%s), not %g",
                                 a->param->name, dtype_name(type), real);
@@ -91,15 +108,6 @@ static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
   return EXIT_DONE;
 }
 
-// The name before the value that `where` spans, `NAME=VALUE`; SPAN_NONE if it is not there.
-static struct span name_span(struct span where, const char *name) {
-  uint32_t n = (uint32_t)strlen(name);
-  if (!where.source || where.begin < n + 1 ||
-      memcmp(where.source->text.ptr + where.begin - n - 1, name, n) != 0)
-    return SPAN_NONE;
-  return (struct span){where.source, where.begin - n - 1, where.begin - 1};
-}
-
 struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *name,
                                struct span where) {
   const char **names = arena_array(t->arena, const char *, l->arg_count + 1);
@@ -112,7 +120,7 @@ struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *nam
                               l->kernel_name, name);
   const char *near = str_nearest(str_from(name), names, l->arg_count);
   if (near)
-    diag_did_you_mean(d, name_span(where, name), near);
+    diag_did_you_mean(d, tool_name_span(where, name), near);
   if (!near) {
     struct strbuf list = {.arena = t->arena};
     for (size_t i = 0; i < l->arg_count; i++)
@@ -237,14 +245,6 @@ static bool is_none_by_default(const struct launch *l, const struct lang_param *
          (!p->is_typed && p->default_text && strcmp(p->default_text, "None") == 0);
 }
 
-static void report_missing(struct tool *t, const struct lang_param *p) {
-  diag_help(diag_error(t->diag, p->span, E0722, "no value for parameter `%s`", p->name),
-            p->is_descriptor                ? "add `--arg '%s=f16[512x256]:rand(0):block(64x32)'`"
-            : p->is_typed && !p->is_pointer ? "add `--arg %s=1000`"
-                                            : "add `--arg '%s=f32[1000]:rand(0)'`",
-            p->name);
-}
-
 int launch_match_arguments(struct tool *t, struct launch *l) {
   const struct lang_param *params = l->params;
   size_t count = l->param_count;
@@ -262,16 +262,18 @@ int launch_match_arguments(struct tool *t, struct launch *l) {
     is_set[a - l->args] = true;
   }
   int status = EXIT_DONE;
-  for (size_t i = 0; i < l->arg_count; i++)
-    if (!is_set[i]) {
-      const struct lang_param *p = l->args[i].param;
-      l->args[i].where = p->span;
-      l->args[i].value.is_none = is_none_by_default(l, p);
-      if (l->args[i].value.is_none)
-        continue;
-      report_missing(t, p);
-      status = EXIT_WRONG;
-    }
+  bool *is_missing = arena_array(t->arena, bool, count + 1); // by parameter
+  for (size_t i = 0; i < l->arg_count; i++) {
+    if (is_set[i])
+      continue;
+    const struct lang_param *p = l->args[i].param;
+    l->args[i].where = p->span;
+    l->args[i].value.is_none = is_none_by_default(l, p);
+    is_missing[p - params] = !l->args[i].value.is_none;
+    status = l->args[i].value.is_none ? status : EXIT_WRONG;
+  }
+  if (status != EXIT_DONE)
+    launch_report_missing(t, l, is_missing);
   for (size_t i = 0; status == EXIT_DONE && i < l->arg_count; i++)
     status = pack(t, &l->args[i], &l->packed[i]);
   return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec --run`: compiles, launches once, compares and writes arguments.
 #include "base/array.h"
+#include "runtime/runtime_internal.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/npy_file.h"
 
@@ -171,8 +172,8 @@ static int read_expected(struct tool *t, const struct launch *l, struct wanted *
     diag_help(diag_error(t->diag, w->at->where, E0730,
                          "`%s` has another shape than expected: %s against %s", w->at->name,
                          strbuf_cstr(&wanted), strbuf_cstr(&given)),
-              "save the expected values as %s, or give `--arg %s=%s`", strbuf_cstr(&wanted),
-              w->at->name, strbuf_cstr(&given));
+              "save as many values in `%s` as the kernel writes, %s", w->path,
+              strbuf_cstr(&wanted));
     strbuf_finish(&given);
     strbuf_finish(&wanted);
     return EXIT_WRONG;
@@ -227,7 +228,11 @@ static void summarise(struct tool *t, struct launch *l, const struct array *resu
   strbuf_printf(out, "%s on %s (%s), grid (%u, %u, %u): %s in %.1f ms%s\n", l->kernel_name,
                 l->properties.name, l->properties.target, l->grid.x, l->grid.y, l->grid.z,
                 timing.from_disk ? "from the cache" : "compiled", timing.find_ms,
-                t->o.check ? ", every access checked" : "");
+                !t->o.check ? ""
+                : device_races_were_partial(l->device)
+                    ? ", every access checked; for races between "
+                      "programs only until 512 MiB were used"
+                    : ", every access checked");
   launch_show_tuned(l, out);
   for (size_t i = 0; i < l->arg_count; i++)
     if (results[i].data)

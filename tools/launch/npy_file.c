@@ -12,6 +12,7 @@
 #include "base/npy.h"
 #include "tools/file_help.h"
 #include "tools/foreign_file.h"
+#include "tools/launch/npz_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,29 @@ struct npy_parser {
   struct array array;
 };
 
+// An archive of arrays, with what is in it.
+static bool is_archive(const struct npy_parser *p) {
+  const char *names[NPZ_MOST_NAMES];
+  if (!str_ends(str_from(p->path), ".npz"))
+    return false;
+  size_t count = npz_names(p->arena, p->path, names);
+  struct strbuf list = {.arena = p->arena};
+  for (size_t i = 0; i < count; i++)
+    strbuf_printf(&list, "%s`%s`", i ? ", " : " of ", names[i]);
+  struct diag *d = diag_error(p->diag, p->where, E0712, "`%s` is a .npz archive%s%s, not one array",
+                              p->path, strbuf_cstr(&list), count == NPZ_MOST_NAMES ? ", ..." : "");
+  strbuf_finish(&list);
+  const char *name = count ? names[0] : "NAME";
+  diag_help(d,
+            "save an array alone, `numpy.save(\"%s.npy\", numpy.load(\"%s\")[\"%s\"])`, and give "
+            "`@%s.npy`",
+            name, p->path, name, name);
+  return true;
+}
+
 static bool malformed(const struct npy_parser *p, const char *why) {
+  if (is_archive(p))
+    return false;
   struct diag *d =
       diag_error(p->diag, p->where, E0712, "`%s` is not a well-formed .npy file: %s", p->path, why);
   foreign_help(d, foreign_kind(p->path, (struct str){0}), FOREIGN_ARRAY);

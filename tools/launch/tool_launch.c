@@ -218,12 +218,43 @@ void launch_show_tuned(const struct launch *l, struct strbuf *out) {
   strbuf_putc(out, '\n');
 }
 
-static int check_grid(struct tool *t) {
+static int check_grid(struct tool *t, const struct launch *l) {
   if (t->o.grid.ptr)
     return EXIT_DONE;
-  diag_help(diag_error(t->diag, SPAN_NONE, E0724, "no grid"),
-            "add for example `--grid 'cdiv(n,BLOCK)'`");
+  launch_report_missing(t, l, NULL);
   return EXIT_USAGE;
+}
+
+// Every -D names a compile-time parameter, or a constant of the file.
+static bool check_defines(struct tool *t, const struct launch *l) {
+  const char **names = arena_array(t->arena, const char *, l->param_count + 1);
+  size_t count = 0;
+  struct strbuf list = {.arena = t->arena};
+  for (size_t i = 0; i < l->param_count; i++)
+    if (l->params[i].is_constexpr || !l->params[i].is_typed) {
+      strbuf_printf(&list, "%s`%s`", count ? ", " : "", l->params[i].name);
+      names[count++] = l->params[i].name;
+    }
+  bool ok = true;
+  for (size_t i = 0; ok && i < t->o.defines.len; i++) {
+    const struct assignment *a = &t->o.defines.at[i];
+    bool is_known = lang_unit_overrides(l->unit, a->name);
+    for (size_t k = 0; k < l->param_count; k++) // a run-time one is reported with its help
+      is_known |= strcmp(l->params[k].name, a->name) == 0;
+    if (is_known)
+      continue;
+    ok = false;
+    struct span at = tool_name_span(a->where, a->name);
+    struct diag *d = diag_error(t->diag, at.source ? at : a->where, E0412,
+                                "`%s` has no compile-time parameter `%s`", l->kernel_name, a->name);
+    const char *near = str_nearest(str_from(a->name), names, count);
+    if (near)
+      diag_did_you_mean(d, at, near);
+    else
+      diag_help(d, "its compile-time parameters are %s", count ? strbuf_cstr(&list) : "none");
+  }
+  strbuf_finish(&list);
+  return ok;
 }
 
 int launch_read(struct tool *t, struct launch *l) {
@@ -238,7 +269,7 @@ int launch_read(struct tool *t, struct launch *l) {
       !lang_kernel_params(t->arena, t->diag, l->unit, t->o.kernel, &l->kernel_name, &l->params,
                           &l->param_count))
     return tool_error_status(t);
-  if (!launch_expand_tuples(t, l))
+  if (!check_defines(t, l) || !launch_expand_tuples(t, l))
     return EXIT_WRONG;
   if (!launch_take_signature(t, l))
     return EXIT_USAGE;
@@ -248,7 +279,7 @@ int launch_read(struct tool *t, struct launch *l) {
 int launch_open(struct tool *t, struct launch *l) {
   int status = launch_read(t, l);
   if (status == EXIT_DONE)
-    status = check_grid(t);
+    status = check_grid(t, l);
   if (status == EXIT_DONE)
     status = open_device(t, l);
   if (status == EXIT_DONE)
@@ -275,12 +306,45 @@ void launch_close(struct launch *l) {
   tile_device_close(l->device);
 }
 
+// An integer argument that is longer than the rows of a matrix, which nothing else gives: the rows
+// overlap, and the last ones are outside. The help, or NULL.
+static const char *argument_beyond_row(struct tool *t, const struct launch *l, const char *array) {
+  const struct array *a = NULL;
+  for (size_t i = 0; i < l->arg_count; i++)
+    if (strcmp(l->args[i].param->name, array) == 0 && l->args[i].value.is_array)
+      a = &l->args[i].value.array;
+  if (!a || a->rank < 2)
+    return NULL;
+  int64_t row = (int64_t)a->shape[a->rank - 1];
+  const struct launch_arg *beyond = NULL;
+  for (size_t i = 0; i < l->arg_count; i++) {
+    int64_t n = l->packed[i].value.integer;
+    if (!jit_is_integer(&l->packed[i]))
+      continue;
+    if (n == row)
+      return NULL;
+    if (n > row && n <= (int64_t)a->count && (!beyond || n < beyond->value.integer))
+      beyond = &l->args[i];
+  }
+  if (!beyond)
+    return NULL;
+  const char *name = beyond->param->name;
+  return arena_printf(
+      t->arena,
+      "`%s` is %lld and a row of `%s` has %lld elements: give `--arg %s=%lld`, or an "
+      "array with longer rows",
+      name, (long long)beyond->value.integer, array, (long long)row, name, (long long)row);
+}
+
 // The masks may be right and the sizes wrong: an integer argument lets the element through that an
 // array does not have. The help, or NULL: there is none, or one has the array's own size.
 static const char *argument_beyond(struct tool *t, const struct launch *l, const char *array,
                                    const struct cpu_violation *v) {
   const struct launch_arg *beyond = NULL;
   int64_t elements = (int64_t)v->elements;
+  const char *row = argument_beyond_row(t, l, array);
+  if (row)
+    return row;
   for (size_t i = 0; i < l->arg_count; i++) {
     int64_t n = l->packed[i].value.integer;
     if (!jit_is_integer(&l->packed[i]))

@@ -3,6 +3,7 @@
 #include "tools/lsp/assume.h"
 
 #include "lang/extents/extents.h"
+#include "lang/extents/parameter_uses.h"
 #include "lang/tuning/tuning.h"
 #include "lang/unit.h"
 
@@ -13,19 +14,6 @@ static bool has_word(const char *name, const char *const *words, size_t count) {
     if (strstr(name, words[i]))
       return true;
   return false;
-}
-
-static bool is_index_name(const char *name) {
-  static const char *const words[] = {"idx",   "indic",  "index",   "_ids",   "label",
-                                      "table", "seqlen", "offsets", "lengths"};
-  return has_word(name, words, COUNT_OF(words));
-}
-
-static bool is_float_name(const char *name) {
-  static const char *const words[] = {"eps",   "scale",    "alpha",         "beta",   "slope",
-                                      "decay", "momentum", "learning_rate", "dropout"};
-  return has_word(name, words, COUNT_OF(words)) || strcmp(name, "lr") == 0 ||
-         strcmp(name, "p") == 0;
 }
 
 static bool is_flag_name(const char *name) {
@@ -103,10 +91,7 @@ static void assume_runtime(struct assuming *s, size_t i) {
   b.kind = use == USE_POINTER      ? BIND_POINTER
            : use == USE_DESCRIPTOR ? BIND_DESCRIPTOR
                                    : BIND_SCALAR;
-  b.dtype = use == USE_SCALAR        ? is_float_name(p->name) ? DTYPE_F32 : DTYPE_I32
-            : is_index_name(p->name) ? DTYPE_I32
-            : s->extents.has_dot     ? DTYPE_F16
-                                     : DTYPE_F32;
+  b.dtype = parameter_dtype(use, p->name, s->extents.has_dot ? DTYPE_F16 : DTYPE_F32);
   b.divisible_by = use == USE_POINTER || (use == USE_SCALAR && strstr(p->name, "stride")) ? 16 : 1;
   b.block.rank = rank;
   for (unsigned d = 0; d < rank; d++)
@@ -187,7 +172,7 @@ bool assume_bindings(struct arena *a, struct diag_engine *diag, const struct lan
   if (!s.function || !lang_kernel_params(a, diag, u, kernel, &name, &s.params, &s.count))
     return false;
   s.extents = lang_extents_of(a, u, kernel);
-  s.uses = assume_uses(a, u->tree, s.function);
+  s.uses = parameter_uses_of(a, u->tree, s.function);
   ret->bindings = arena_array(a, struct lang_binding, s.count + 1);
   for (size_t i = 0; i < s.count; i++)
     if (!s.params[i].is_constexpr && !s.params[i].is_typed)

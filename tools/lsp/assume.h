@@ -6,16 +6,6 @@
 #define TILE_TOOLS_LSP_ASSUME_H
 
 #include "lang/frontend.h"
-#include "lang/syntax/ast.h"
-
-enum parameter_use { USE_SCALAR, USE_POINTER, USE_DESCRIPTOR };
-struct parameter_uses {
-  enum parameter_use *use;
-  unsigned *rank; // of a descriptor: dimensions of its blocks
-};
-// For each parameter of the function, on `a`.
-struct parameter_uses assume_uses(struct arena *a, const struct ast_module *m,
-                                  const struct ast_function *f);
 
 struct assumptions {
   struct lang_binding *bindings; // for parameters without a type or a value

@@ -7,6 +7,14 @@ struct span tool_part(const struct word *of, struct str part) {
   return (struct span){of->where.source, at, at + (uint32_t)part.len};
 }
 
+struct span tool_name_span(struct span where, const char *name) {
+  uint32_t n = (uint32_t)strlen(name);
+  if (!where.source || where.begin < n + 1 ||
+      memcmp(where.source->text.ptr + where.begin - n - 1, name, n) != 0)
+    return SPAN_NONE;
+  return (struct span){where.source, where.begin - n - 1, where.begin - 1};
+}
+
 // Commas inside quotes and brackets belong to the entry.
 bool tool_next_entry(struct str *rest, struct str *ret) {
   if (!rest->ptr || rest->len == 0)
@@ -120,11 +128,49 @@ static bool parse_types(struct tool *t, const struct word *of, struct str entry,
   return true;
 }
 
+// The kernel's parameters, silently; 0: they cannot be read.
+static size_t read_params(struct tool *t, struct lang_param **ret) {
+  struct diag_engine *own = t->diag;
+  const char *kernel;
+  size_t count = 0;
+  int status;
+  t->diag = diag_engine_create(t->arena);
+  struct source *source = tool_source(t, &status);
+  struct lang_unit *u = source ? lang_unit_read(t->arena, t->diag, source) : NULL;
+  if (u && !lang_kernel_params(t->arena, t->diag, u, t->o.kernel, &kernel, ret, &count))
+    count = 0;
+  t->diag = own;
+  return count;
+}
+
+// The signature with the names of the run-time parameters, in their order; NULL: it has another
+// number of types.
+static const char *with_names(struct tool *t, struct str signature) {
+  struct lang_param *params;
+  size_t count = read_params(t, &params), next = 0;
+  struct strbuf b = {.arena = t->arena};
+  struct str entry;
+  while (tool_next_entry(&signature, &entry)) {
+    while (next < count && params[next].is_constexpr)
+      next++;
+    if (next == count || memchr(entry.ptr, '=', entry.len))
+      return NULL;
+    strbuf_printf(&b, "%s%s=%.*s", b.len ? "," : "", params[next++].name, STR_ARG(entry));
+  }
+  while (next < count && params[next].is_constexpr)
+    next++;
+  return next == count ? arena_strdup(t->arena, strbuf_cstr(&b)) : NULL;
+}
+
 // A type alone, as in signatures of Triton's compiler.
 static bool no_name(struct tool *t, const struct word *of, struct str entry) {
   struct diag *d = diag_error(t->diag, tool_part(of, entry), E0706,
                               "the entry `%.*s` names no parameter", STR_ARG(entry));
-  diag_help(d, "each type has the name of its parameter: `--signature 'x=*fp32:16,n=i32'`");
+  const char *named = with_names(t, of->value);
+  diag_help(d, "each type has the name of its parameter: `--signature '%s'`",
+            named ? named : "x=*fp32:16,n=i32");
+  if (named)
+    diag_fixit(d, of->where, named);
   return false;
 }
 
@@ -152,9 +198,12 @@ bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count)
   for (struct str rest = signature.value; tool_next_entry(&rest, &entry);)
     if (!tool_parse_types(t, &signature, entry, &bindings))
       return false;
-  for (size_t i = 0; i < t->o.defines.len; i++)
-    vec_push(t->arena, &bindings,
-             tool_constant(t, t->o.defines.at[i].name, t->o.defines.at[i].value));
+  for (size_t i = 0; i < t->o.defines.len; i++) {
+    const struct assignment *a = &t->o.defines.at[i];
+    struct lang_binding b = tool_constant(t, a->name, a->value);
+    b.name_at = tool_name_span(a->where, a->name);
+    vec_push(t->arena, &bindings, b);
+  }
   *ret = bindings.at;
   *ret_count = bindings.len;
   return true;

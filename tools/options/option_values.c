@@ -120,6 +120,25 @@ bool option_set_grid(struct tool *t, const struct given *g) {
   return true;
 }
 
+// What other compilers call a stage: what is written here.
+static bool foreign_stage(struct tool *t, const struct given *g) {
+  static const char *const rows[][2] = {
+      {"sass",
+       "`--emit=cubin -o k.cubin` writes the machine code, and `cuobjdump -sass k.cubin` prints "
+       "it"},
+      {"ttir", "Triton's IR before layouts is `--emit=tile`"},
+      {"ttgir", "Triton's IR with layouts is `--emit=tilegpu`"},
+      {"llir", "write `--emit=llvm`"},
+      {"obj", "write `--emit=object`, or `--emit=cubin` for a GPU"},
+      {"fatbin", "write `--emit=pack`: code for several GPUs in one file"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (str_is(g->value, rows[i][0]))
+      return option_usage(t, g->where, E0702,
+                          arena_printf(t->arena, "unknown value `%s` of `--emit`", rows[i][0]),
+                          rows[i][1]);
+  return true;
+}
+
 bool option_set_emit(struct tool *t, const struct given *g) {
   static const char *const artifacts[] = {
       "cubin", "pack", "header", "c", "graph", "plan", "object-header"}; // from ARTIFACT_CUBIN on
@@ -127,6 +146,8 @@ bool option_set_emit(struct tool *t, const struct given *g) {
   for (int k = 0; k < EMIT_KIND_COUNT; k++)
     kinds[k] = emit_kind_name((enum emit_kind)k);
   memcpy(&kinds[EMIT_KIND_COUNT], artifacts, sizeof artifacts);
+  if (!foreign_stage(t, g))
+    return false;
   int i = one_of(t, g, COUNT_OF(kinds), kinds);
   if (i < 0)
     return false;

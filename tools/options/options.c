@@ -57,14 +57,29 @@ static bool unknown_option(struct tool *t, struct str word, struct span where) {
   return false;
 }
 
-// The words joined by blanks; starts[i] is the offset of word i.
+// The quote that a shell needs around the word; 0: none, or the word has both.
+static char quote_of(const char *word) {
+  static const char plain[] = "_@%+=:,./-";
+  bool is_plain = *word != 0;
+  for (const char *p = word; *p; p++)
+    is_plain &= isalnum((unsigned char)*p) || strchr(plain, *p);
+  return is_plain ? 0 : !strchr(word, '\'') ? '\'' : !strpbrk(word, "\"$`\\!") ? '"' : 0;
+}
+
+// The words joined by blanks, quoted as for a shell; starts[i] is the offset of word i.
 static void join_words(struct tool *t, int argc, char **argv, uint32_t *starts) {
   struct strbuf line = {.arena = t->arena};
   for (int i = 0; i < argc; i++) {
+    const char *word = i ? argv[i] : "tilec";
+    char quote = quote_of(word);
     if (i)
       strbuf_putc(&line, ' ');
+    if (quote)
+      strbuf_putc(&line, quote);
     starts[i] = (uint32_t)line.len;
-    strbuf_puts(&line, i ? argv[i] : "tilec");
+    strbuf_puts(&line, word);
+    if (quote)
+      strbuf_putc(&line, quote);
   }
   t->command_line = source_create(t->arena, "command line", str_from(strbuf_cstr(&line)));
   strbuf_finish(&line);

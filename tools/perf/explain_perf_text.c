@@ -210,7 +210,7 @@ static void print_line(const struct perf_line *l, struct strbuf *out) {
 
 static void print_advice(const struct perf_report *r, struct strbuf *out) {
   const struct perf_advice_list *l = &r->advice;
-  if (l->at.len == 0)
+  if (l->at.len == 0 && l->useless == 0)
     return;
   strbuf_puts(out, "\nedits that widen accesses\n  predicted for ");
   strbuf_printf(out, "%u programs, loops of unknown length of 8 iterations: ", l->programs);
@@ -225,20 +225,15 @@ static void print_advice(const struct perf_report *r, struct strbuf *out) {
       strbuf_printf(out, "         `%s`\n", a->option);
     strbuf_puts(out, "         predicted: ");
     strbuf_time(out, a->ms);
-    if (a->ms < l->ms * 0.995)
-      strbuf_printf(out, ", %.2f times as fast", l->ms / a->ms);
-    else
-      strbuf_printf(out, ", %s on its own: limited by %s",
-                    a->ms > l->ms * 1.005 ? "slower" : "no faster", a->limiter);
+    strbuf_printf(out, ", %.2f times as fast", l->ms / a->ms);
     strbuf_printf(out, "%s%s\n", a->launches ? "; " : "", a->launches ? a->launches : "");
   }
+  if (l->at.len == 0)
+    strbuf_puts(out, "  none is predicted to be faster\n");
   if (l->all_ms > 0) {
     strbuf_puts(out, "  all of these together: ");
     strbuf_time(out, l->all_ms);
-    if (l->all_ms < l->ms * 0.995)
-      strbuf_printf(out, ", %.2f times as fast\n", l->ms / l->all_ms);
-    else
-      strbuf_puts(out, ", no faster\n");
+    strbuf_printf(out, ", %.2f times as fast\n", l->ms / l->all_ms);
   }
 }
 

@@ -247,25 +247,45 @@ static struct prediction predict(const struct search *s, const struct kernel_cos
   return tune_predict(&s->device, s->request->target, cost, s->grid);
 }
 
-static void describe(struct search *s, struct perf_advice_list *ret) {
+static void push_advice(struct search *s, struct trial *trial, double ms, const char *limiter,
+                        struct perf_advice_list *ret) {
   struct arena *a = s->t->arena;
+  struct perf_advice advice = {.what = what_text(a, &trial->causes),
+                               .option =
+                                   trial->edit.option.len ? strbuf_cstr(&trial->edit.option) : NULL,
+                               .launches = launches_text(a, &trial->causes),
+                               .ms = ms,
+                               .limiter = limiter};
+  perf_edit_lines(a, s->request->source, &trial->edit, &advice);
+  vec_push(a, &ret->at, advice);
+}
+
+// Edits that are predicted to gain; the others, which make one access wide beside a narrow one of
+// the same layout, as one edit with all, if that gains.
+static void describe(struct search *s, struct perf_advice_list *ret) {
   struct set all = {0};
   for (size_t i = 0; i < s->kept.len; i++) {
     struct trial *trial = s->kept.at[i];
     struct prediction p = predict(s, &trial->cost);
-    struct perf_advice advice = {.what = what_text(a, &trial->causes),
-                                 .option = trial->edit.option.len ? strbuf_cstr(&trial->edit.option)
-                                                                  : NULL,
-                                 .launches = launches_text(a, &trial->causes),
-                                 .ms = p.ms,
-                                 .limiter = p.limiter};
-    perf_edit_lines(a, s->request->source, &trial->edit, &advice);
-    vec_push(a, &ret->at, advice);
+    if (perf_advice_gains(ret, p.ms))
+      push_advice(s, trial, p.ms, p.limiter, ret);
     for (size_t k = 0; k < trial->causes.len; k++)
       set_add(&all, trial->causes.at[k]);
   }
+  ret->useless = (unsigned)(s->kept.len - ret->at.len);
   struct trial *together = s->kept.len > 1 ? trial_of(s, &all) : NULL;
-  ret->all_ms = together ? predict(s, &together->cost).ms : 0;
+  if (!together)
+    return;
+  struct prediction p = predict(s, &together->cost);
+  bool adds = ret->useless && perf_advice_gains(ret, p.ms);
+  for (size_t i = 0; adds && i < ret->at.len; i++)
+    adds = p.ms < ret->at.at[i].ms * PERF_ADVICE_GAIN;
+  if (adds) {
+    push_advice(s, together, p.ms, p.limiter, ret);
+    ret->useless = 0;
+  } else if (ret->at.len > 1 && !ret->useless) {
+    ret->all_ms = p.ms;
+  }
 }
 
 // ---- the whole ----

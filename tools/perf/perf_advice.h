@@ -47,11 +47,19 @@ struct perf_advice_list {
   double ms, all_ms;
   const char *limiter;
   uint32_t programs;
+  unsigned useless; // edits that widen an access and are not predicted to gain: left out
 };
 
-// Compiles the edits for `causes` and keeps those that widen an access. `cost` and `p` are those of
-// the kernel as it is. Edits that do not compile are dropped; t->diag has an error only after
-// running out of memory.
+#define PERF_ADVICE_GAIN 0.995 // an edit gains if the predicted time is below this part
+
+// Whether a predicted time is better than the kernel's as it is.
+static inline bool perf_advice_gains(const struct perf_advice_list *l, double ms) {
+  return ms < l->ms * PERF_ADVICE_GAIN;
+}
+
+// Compiles the edits for `causes` and keeps those that widen an access and are predicted to gain.
+// `cost` and `p` are those of the kernel as it is. Edits that do not compile are dropped; t->diag
+// has an error only after running out of memory.
 void perf_advice_find(struct tool *t, const struct compile_request *request,
                       const perf_cause_list *causes, const struct kernel_cost *cost,
                       const struct performance *p, struct perf_advice_list *ret);

@@ -86,6 +86,35 @@ check "a tuple of one, None in a tuple, on a simulated GPU" 0 'out .*\[1000, 101
 check "benchmark with tuples" 0 'grid \(1, 1, 1\)' --bench "${tuples[@]}" --target cpu --repeats 3 --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,None))'
 check "tuning with tuples" 0 '1 of 1 configurations measured' --autotune "${tuples[@]}" --target cpu --space 'num_warps=4' \
   --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,None))' --tune-file tuples.tune.json
+cat > named.tile <<'KERNEL'
+from collections import namedtuple
+from typing import NamedTuple
+
+Strides = namedtuple("Strides", ["row", "col"])
+Matrix = NamedTuple("Matrix", [("data", tl.tensor), ("strides", Strides), ("rows", int)])
+
+
+@jit
+def at(m, i, j):
+  return m.data + i * m.strides.row + j * m.strides.col
+
+
+@jit
+def transpose(a: Matrix, b: Matrix, N: constexpr = 8):
+  i = arange(0, N)[:, None]
+  j = arange(0, N)[None, :]
+  inside = (i < a.rows) & (j < b.rows)
+  data, strides, rows = b
+  store(data + j * strides.row + i * strides.col, load(at(a, i, j), mask=inside), mask=inside)
+KERNEL
+check "arguments that are named tuples" 0 'b\[0\] +i32\[5x3\] +\[0, 5, 10, 1, ' run named.tile --target cpu --check --grid 1 --arg 'a=(i32[3x5]:iota,(5,1),3)' \
+  --arg 'b=(i32[5x3],(3,1),5)'
+check "the same on a simulated GPU" 0 'b\[0\] +i32\[5x3\] +\[0, 5, 10, 1, ' run named.tile --target sm_80 --simulate --check --grid 1 \
+  --arg 'a=(i32[3x5]:iota,(5,1),3)' --arg 'b=(i32[5x3],(3,1),5)'
+check "too few values for a named tuple" 1 'named.tile:14:.*`Matrix` has 3 fields, and the argument 2 values \[E0501\]
+give a value for each of `data`, `strides`, `rows`' run named.tile --target cpu --grid 1 --arg 'a=(i32[3x5]:iota,(5,1))' --arg 'b=(i32[5x3],(3,1),5)'
+check "too many values for one within" 1 '`Strides` has 2 fields, and the argument 3 values \[E0501\]' run named.tile --target cpu --grid 1 \
+  --arg 'a=(i32[3x5]:iota,(5,1,1),3)' --arg 'b=(i32[5x3],(3,1),5)'
 check "an empty tuple" 1 'it is empty \[E0720\]' --run "${tuples[@]}" --target cpu --arg 'pointers=()' --arg 'strides=(10,(1,None))'
 check "an element that is missing" 1 'cannot unpack 1 values into 2 names \[E0218\]' --run "${tuples[@]}" --target cpu --arg 'pointers=(i32[16],)' --arg 'strides=(10,(1,))'
 check "a malformed element" 1 '\[E0720\]' --run "${tuples[@]}" --target cpu --arg 'pointers=(i32[16],x)' --arg 'strides=(10,(1,None))'

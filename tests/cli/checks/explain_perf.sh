@@ -135,3 +135,10 @@ check "of AVX2, with operations" 0 '^  16 vector registers of 256 bits; the wide
 ^  [0-9.]+ operations a byte: if caches hold nothing, memory .* allows [0-9.]+ % of the peak of 32 a cycle$
 ' compile costs.tile --kernel turn --explain-perf --target cpu:x86-64-v3
 check "of NEON" 0 '^  32 vector registers of 128 bits; the widest that is used has 128$' compile strided.tile --explain-perf --target cpu:aarch64
+
+# An edit that does not gain is no proposal.
+printf '@jit\ndef move(a: ptr[f32], b: ptr[f32], n: i32, T: constexpr = 512):\n  i = program_id(0) * T + arange(0, T)\n  store(b + i, load(a + i, mask=i < n), mask=i < n)\n' > move.tile
+check "edits that do not gain are left out" 0 'not 4 wide
+none is predicted to be faster
+!slower
+!\+\+\+\+\+' move.tile --target sm_90a --explain-perf

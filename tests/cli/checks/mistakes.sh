@@ -28,8 +28,17 @@ check "a checkpoint as a graph" 1 '`weights.pt` is a file of PyTorch.*\[E0710\]'
 check "an array as a kernel" 1 '`array.npy` is a NumPy array, not a kernel \[E0710\]
 --arg x=@x.npy' compile array.npy
 check "machine code as a kernel" 1 '`program` is machine code, not a kernel \[E0710\]' program
-check "an archive as an argument" 1 '`arrays.npz` is not a well-formed .npy file.*\[E0712\]
-numpy.load\("x.npz"\)\["x"\]' run "$add" --target cpu --arg x=@arrays.npz --arg 'y=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 1
+check "a broken archive as an argument" 1 '`arrays.npz` is a .npz archive, not one array \[E0712\]
+numpy.load\("arrays.npz"\)\["NAME"\]' run "$add" --target cpu --arg x=@arrays.npz --arg 'y=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 1
+python3 - <<'END'
+import zipfile
+with zipfile.ZipFile("two.npz", "w") as z:
+    z.writestr("weight.npy", b"\x93NUMPY")
+    z.writestr("bias.npy", b"\x93NUMPY")
+END
+check "an archive as an argument" 1 '`two.npz` is a .npz archive of `weight`, `bias`, not one array \[E0712\]
+numpy.save\("weight.npy", numpy.load\("two.npz"\)\["weight"\]\)
+give `@weight.npy`' run "$add" --target cpu --arg x=@two.npz --arg 'y=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 1
 check "a checkpoint as an argument" 1 '\[E0712\]
 torch.load' run "$add" --target cpu --arg x=@weights.pt --arg 'y=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 1
 check "a checkpoint as weights" 1 '\[E0710\]
@@ -128,6 +137,17 @@ run_decompositions' graph script.py
 printf 'import triton\n\n@triton.jit\ndef total(x_ptr: ptr[f32], sum_ptr: ptr[f32]):\n    i = tl.program_id(0) * 32 + tl.arange(0, 32)\n    tl.store(sum_ptr, tl.sum(tl.load(x_ptr + i)))\n' > total.tile
 check "programs that store to one element" 1 'race in global memory.*\[E0818\]
 tl.atomic_add\(sum_ptr' run total.tile --target sm_90a --simulate --check --arg 'x_ptr=f32[64]:iota' --arg 'sum_ptr=f32[1]' --grid 2
+check "programs that store to one element, on the CPU" 1 'total.tile:6:5: error: race in global memory.*\[E0818\]
+program \(1, 0, 0\), thread 0 writes element 0 of `sum_ptr`
+program \(0, 0, 0\), thread 0 writes it
+tl.atomic_add\(sum_ptr' run total.tile --target cpu --check --arg 'x_ptr=f32[160]:iota' --arg 'sum_ptr=f32[1]' --grid 5
+sed 's/tl.store(sum_ptr/tl.atomic_add(sum_ptr/' total.tile > added.tile
+check "the edit of it" 0 'sum_ptr .*\[12720\]' run added.tile --target cpu --check --arg 'x_ptr=f32[160]:iota' --arg 'sum_ptr=f32[1]' --grid 5
+check "one program has no race" 0 'every access checked$' run total.tile --target cpu --check --arg 'x_ptr=f32[160]:iota' --arg 'sum_ptr=f32[1]' --grid 1
+printf '@jit\ndef smooth(x: ptr[i16], n: i32, B: constexpr = 32):\n  i = program_id(0) * B + arange(0, B)\n  v = load(x + i + 1, mask=i + 1 < n, other=0)\n  store(x + i, v * 3 + 1, mask=i < n)\n' > smooth.tile
+check "a program reads what the next one stores" 1 'smooth.tile:5:3: error: race in global memory.*\[E0818\]
+program \(1, 0, 0\), thread 0 writes element 32 of `x`
+program \(0, 0, 0\), thread [0-9]+ reads it' run smooth.tile --target cpu --check --arg 'x=i16[100]:iota' --arg n=100 --grid 4
 
 cat > element.py <<'KERNEL'
 import triton
@@ -144,3 +164,42 @@ def scale(src_ptr: ptr[f32], dst_ptr: ptr[f32], n: i32):
 KERNEL
 check "an element of a number" 1 'cannot assign to this expression \[E0108\]
 help: `n` is one number: assign to the name' compile element.py --emit=tile --target sm_80
+
+# What is missing, all at once.
+printf '@jit\ndef scale(x: ptr[f16], count: i32, by: f32, LANES: constexpr, IS_EVEN: constexpr):\n  i = program_id(0) * LANES + arange(0, LANES)\n  store(x + i, load(x + i, mask=i < count) * by, mask=i < count)\n' > scale.tile
+check "nothing but the file" 1 'no value for parameter `x` \[E0722\]
+missing value of compile-time parameter `LANES` \[E0411\]
+no grid \[E0724\]
+`tilec run scale.tile --arg .x=f16\[1000\]:rand\(0\). --arg count=1000 --arg by=1000 -D LANES=128 -D IS_EVEN=True --grid .cdiv\(count,LANES\).`' run scale.tile
+check "the proposed command line runs" 0 '^  x ' run scale.tile --arg 'x=f16[1000]:rand(0)' --arg count=1000 --arg by=1000 -D LANES=128 -D IS_EVEN=True --grid 'cdiv(count,LANES)' --target cpu
+check "a grid and a block are missing" 2 'missing value of compile-time parameter `LANES`
+no grid
+--target cpu -D IS_EVEN=False -D LANES=128 --grid .cdiv' run scale.tile --arg 'x=f16[1000]:rand(0)' --arg count=1000 --arg by=1 --target cpu -D IS_EVEN=False
+check "only the grid is missing" 2 'add for example `--grid .cdiv\(n,BLOCK\).`
+!all together' run "$add" "${launch[@]}"
+
+# Values that are given by other words.
+check "a constant that run does not know" 1 'command line:.*`add` has no compile-time parameter `NUM` \[E0412\]
+its compile-time parameters are `BLOCK`' run "$add" "${launch[@]}" --grid 1 -D NUM=4
+check "a constant with small letters" 1 'command line:.*`add` has no compile-time parameter `block` \[E0412\]
+did you mean `BLOCK`\?' run "$add" "${launch[@]}" --grid 1 -D block=64
+check "an integer beyond its type" 1 'command line:.*`n` is an i32, which 2147483648 does not fit \[E0723\]
+declare the parameter as `n: i64`' run "$add" --target cpu --arg 'x=f32[100]' --arg 'y=f32[100]' --arg 'out=f32[100]' --arg n=2147483648 --grid 1
+check "the smallest integer of its type" 0 '^  out ' run "$add" --target cpu --arg 'x=f32[100]' --arg 'y=f32[100]' --arg 'out=f32[100]' --arg n=-2147483648 --grid 1
+check "a block that -D gives" 1 'from 0 to -64 \[E0511\]
+command line:.*note: `BLOCK` is given here' "$add" --target sm_80 --emit=tile -D BLOCK=-64
+check "another error has no such note" 1 '!is given here' run "$add" "${launch[@]}" --grid oops -D BLOCK=64
+check "machine code as text" 2 'cuobjdump -sass k.cubin' "$add" --target sm_80 --emit=sass
+check "IR of Triton" 2 "Triton's IR with layouts is .--emit=tilegpu" "$add" --target sm_80 --emit=ttgir
+check "a signature of types alone" 2 '`\*fp16:16` names no parameter \[E0706\]
+--signature .x=\*fp16:16,count=i32,by=fp32.' scale.tile --target sm_80 --signature '*fp16:16, i32, fp32' -D LANES=64 -D IS_EVEN=False
+check "the word that names an output in no folder" 73 'command line:1:.*cannot write `nowhere/add.ptx`
+\^~~' "$add" --target sm_80 --emit=ptx -o nowhere/add.ptx
+check "weights that are not there" 1 'cannot read `nowhere`
+weights are a .safetensors file, a .npy file or a folder of NAME.npy' graph "$graph" --run --target cpu --weights nowhere
+check "words of the command line in quotes" 1 "'x=f32\[100\]:onse'" run "$add" --target cpu --arg 'x=f32[100]:onse' --grid 1
+
+# Rows that are shorter than the argument says.
+printf '@jit\ndef twice(x: ptr[f32], width: i32, B: constexpr = 64):\n  i = arange(0, B)\n  p = x + program_id(0) * width + i\n  store(p, load(p, mask=i < width) * 2, mask=i < width)\n' > twice.tile
+check "rows shorter than the argument" 1 '`width` is 60 and a row of `x` has 50 elements: give `--arg width=50`' run twice.tile --target cpu --check --arg 'x=f32[4x50]:ones' --arg width=60 --grid 4
+check "the edit of it" 0 '^  x ' run twice.tile --target cpu --check --arg 'x=f32[4x50]:ones' --arg width=50 --grid 4

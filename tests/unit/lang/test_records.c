@@ -43,6 +43,54 @@ START_TEST(named_tuples) {
 }
 END_TEST
 
+// The forms that are calls; nested, unpacked, returned, in loops, with defaults and methods.
+START_TEST(named_tuples_of_calls) {
+  CHECK_IR(
+      "from collections import namedtuple\n"
+      "import typing, collections as c\n"
+      "Pair = namedtuple('Pair', ['lo', 'hi'])\n"
+      "Part = c.namedtuple(typename='Part', field_names='pair, weight  tag', defaults=(2.0, 7))\n"
+      "Whole = typing.NamedTuple('Whole', [('part', Part), ('n', tl.constexpr)])\n"
+      "class Named(namedtuple('Named', 'x y')):\n"
+      "  @triton.jit\n"
+      "  def area(self):\n"
+      "    return self.x * self.y\n"
+      "@triton.jit\n"
+      "def turned(p):\n"
+      "  return Pair(hi=p.lo, lo=p.hi)\n"
+      "@triton.jit\n"
+      "def k(x: ptr[f32], n: i32):\n"
+      "  w = Whole(Part(Pair(1, n)), 3)\n"
+      "  tl.static_assert(w.n == 3 and w.part.tag == 7 and w.part.weight == 2.0)\n"
+      "  tl.static_assert(len(w.part) == 3 and isinstance(w.part.pair, Pair))\n"
+      "  tl.static_assert(w[0][0].lo == 1 and Named(3, 4).area() == 12)\n"
+      "  p = Pair(0.0, 1.0)\n"
+      "  for i in range(n):\n"
+      "    p = turned(Pair(p.lo + tl.load(x + i), p.hi))\n"
+      "  lo, hi = p\n"
+      "  tl.store(x, lo - hi)\n"
+      "  tl.store(x + 1, turned(w.part.pair).lo)\n",
+      "scf.for", "-> (f32, f32)", "tile.store", "tile.store");
+  static const char head[] = "P = namedtuple('P', 'a b')\n@jit\ndef k(n: i32):\n  v = P";
+  static const char *const wrong[][2] = {{"(1)", "E0501"},
+                                         {"(1, 2, 3)", "E0501"},
+                                         {"(1, c=2)", "E0501"},
+                                         {"(1, 2, a=3)", "E0501"},
+                                         {"(1, 2).c", "E0211"},
+                                         {"(1, 2)[2]", "E0212"},
+                                         {"(1, 2)\n  x, y, z = v", "E0218"}};
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    char text[200];
+    snprintf(text, sizeof text, "%s%s\n", head, wrong[i][0]);
+    check_error(text, wrong[i][1]);
+  }
+  // Fields that only Python knows: an error where a kernel uses the class, not before.
+  check_error("import sys\nfrom collections import namedtuple\n"
+              "P = namedtuple('P', sys.argv)\n@jit\ndef k(n: i32):\n  v = P(1)\n",
+              "E0301");
+}
+END_TEST
+
 START_TEST(aggregates) {
   CHECK_IR("@tl.core._aggregate\n"
            "class Base:\n"
@@ -195,6 +243,7 @@ END_TEST
 TCase *records_tests(void) {
   TCase *t = tcase_create("records");
   tcase_add_test(t, named_tuples);
+  tcase_add_test(t, named_tuples_of_calls);
   tcase_add_test(t, aggregates);
   tcase_add_test(t, calls_that_stay);
   tcase_add_test(t, options_of_loops);

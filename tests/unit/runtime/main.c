@@ -21,6 +21,7 @@ int main(void) {
   srunner_add_suite(r, suite_checkpoint());
   srunner_add_suite(r, suite_cpu_cta());
   srunner_add_suite(r, suite_cpu_check());
+  srunner_add_suite(r, suite_cpu_races());
   srunner_add_suite(r, suite_cpu_tensor_core());
   srunner_add_suite(r, suite_cpu_async());
   srunner_add_suite(r, suite_cache());

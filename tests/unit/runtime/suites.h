@@ -18,6 +18,7 @@ Suite *suite_weights(void);
 Suite *suite_checkpoint(void);
 Suite *suite_cpu_cta(void);
 Suite *suite_cpu_check(void);
+Suite *suite_cpu_races(void);
 Suite *suite_cpu_tensor_core(void);
 Suite *suite_cpu_async(void);
 Suite *suite_cache(void);

@@ -3,12 +3,13 @@
 // assignments, sums and calls to the parameters that they come from.
 //
 // Recursion is the algorithm: it follows expressions, and calls into functions of the file.
+#include "lang/extents/parameter_uses.h"
+
 #include "base/map.h"
 #include "base/vec.h"
 #include "lang/builtins/library.h"
 #include "lang/eval/builtin_flags.h"
 #include "lang/syntax/ast_visit.h"
-#include "tools/lsp/assume.h"
 
 enum { MOST_CALLS = 8, MOST_STEPS = 4000 };
 
@@ -204,11 +205,39 @@ static void follow_calls(struct flow_of *w) {
   see_body(w, &w->f->body);
 }
 
-struct parameter_uses assume_uses(struct arena *a, const struct ast_module *m,
-                                  const struct ast_function *f) {
+struct parameter_uses parameter_uses_of(struct arena *a, const struct ast_module *m,
+                                        const struct ast_function *f) {
   struct flow_of w = {.a = a, .m = m, .f = f};
   w.uses.use = arena_array(a, enum parameter_use, f->param_count + 1);
   w.uses.rank = arena_array(a, unsigned, f->param_count + 1);
   follow_calls(&w);
   return w.uses;
+}
+
+// ---- types ----
+
+static bool has_word(const char *name, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strstr(name, words[i]))
+      return true;
+  return false;
+}
+
+static bool is_index_name(const char *name) {
+  static const char *const words[] = {"idx",   "indic",  "index",   "_ids",   "label",
+                                      "table", "seqlen", "offsets", "lengths"};
+  return has_word(name, words, COUNT_OF(words));
+}
+
+static bool is_float_name(const char *name) {
+  static const char *const words[] = {"eps",   "scale",    "alpha",         "beta",   "slope",
+                                      "decay", "momentum", "learning_rate", "dropout"};
+  return has_word(name, words, COUNT_OF(words)) || strcmp(name, "lr") == 0 ||
+         strcmp(name, "p") == 0;
+}
+
+enum dtype parameter_dtype(enum parameter_use use, const char *name, enum dtype element) {
+  if (use == USE_SCALAR)
+    return is_float_name(name) ? DTYPE_F32 : DTYPE_I32;
+  return is_index_name(name) ? DTYPE_I32 : element;
 }
