@@ -42,6 +42,10 @@ void compose_index_copy(struct build *b, struct node *n) {
 
 void compose_index_fill(struct build *b, struct node *n) {
   struct value *value = node_value(n, 3);
+  if (node_value(n, 2)->rank > 1 || (value && value->rank > 0)) {
+    compose_error(b, n, E1004, "`index` may have 1 dimension, `value` none");
+    return;
+  }
   value = value ? build_convert(b, value, X->dtype) : build_number(b, node_real(n, 3), X->dtype);
   if (X->rank == 0)
     n->results[0] = value;
@@ -229,7 +233,14 @@ static bool pads_of(struct build *b, const struct node *n, unsigned i, const str
   const struct arg *list;
   size_t count = node_list(n, i, &list);
   ret->count = (uint32_t)count / 2;
-  bool ok = count % 2 == 0 && ret->count <= MAX_SPACE && ret->count <= x->rank;
+  if (x->rank < ret->count + 1 || x->rank > ret->count + 2) {
+    compose_error(b, n, E1004,
+                  "%zu paddings of a tensor of %u dimensions; it has one or two more "
+                  "than are padded",
+                  count, x->rank);
+    return false;
+  }
+  bool ok = count % 2 == 0 && ret->count <= MAX_SPACE;
   for (uint32_t k = 0; ok && k < ret->count; k++)
     ok = expr_is_const(list[2 * k].number, &ret->before[k]) &&
          expr_is_const(list[2 * k + 1].number, &ret->after[k]);
@@ -271,8 +282,12 @@ void compose_pad(struct build *b, struct node *n) {
 void compose_pad_backward(struct build *b, struct node *n) {
   struct pads p;
   struct value *g = X;
-  if (!pads_of(b, n, 2, Y, &p) || g->rank != Y->rank)
+  if (!pads_of(b, n, 2, Y, &p))
     return;
+  if (g->rank != Y->rank) {
+    compose_error(b, n, E1004, "a gradient of %u dimensions for %u", g->rank, Y->rank);
+    return;
+  }
   for (uint32_t k = 0; k < p.count && g; k++) {
     uint32_t dim = g->rank - 1 - k;
     const struct expr *shape[GRAPH_MAX_RANK];

@@ -310,12 +310,16 @@ void compose_selu(struct build *b, struct node *n) {
 // self weight: one number, or one for each channel
 void compose_prelu_channels(struct build *b, struct node *n) {
   struct value *weight = Y;
-  if (weight->rank > 1) {
-    compose_error(b, n, E1004, "a weight of %u dimensions", weight->rank);
+  const struct expr *channels = X->rank > 1 ? X->shape[1] : compose_const(b, 1);
+  bool fits = weight->rank == 0 ||
+              (weight->rank == 1 &&
+               (expr_is(weight->shape[0], 1) || compose_same_size(b, weight->shape[0], channels)));
+  if (!fits) {
+    compose_error(b, n, E1004, "`weight` is one number, or one for each channel of `self`");
     return;
   }
-  if (weight->rank == 1 && X->rank > 1)
-    weight = build_along(b, weight, 1, X->rank);
+  if (weight->rank == 1)
+    weight = X->rank > 1 ? build_along(b, weight, 1, X->rank) : build_view(b, weight, 0, NULL);
   n->results[0] = weight ? BUILD(b, OP_PRELU, n->args[0], TENSOR(weight)) : NULL;
 }
 

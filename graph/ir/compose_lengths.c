@@ -174,6 +174,12 @@ void compose_flash_attention_backward(struct build *b, struct node *n) {
     n->results[i] = lengths_heads_inside(b, all->results[i], rank);
 }
 
+// The log-sum-exp that nobody asked for.
+static struct value *without_rows(struct build *b, const struct value *lse) {
+  const struct expr *shape[] = {lse->shape[0], lse->shape[1], compose_const(b, 0)};
+  return build_full(b, 3, shape, 0, lse->dtype);
+}
+
 // query key value bias cu_seqlens_q cu_seqlens_k max_seqlen_q max_seqlen_k dropout_p
 // custom_mask_type compute_log_sumexp scale seqlen_k window_size; results: output logsumexp
 // philox_seed philox_offset
@@ -195,7 +201,9 @@ void compose_efficient_attention_forward(struct build *b, struct node *n) {
     return;
   const struct node *all = attend(&l);
   n->results[0] = all ? lengths_heads_inside(b, all->results[0], 4) : NULL;
-  if (all && !l.cu_q) // else it has padded rows for each sequence
+  if (all && !node_truth(n, 10))
+    n->results[1] = without_rows(b, all->results[1]);
+  else if (all && !l.cu_q) // else it has padded rows for each sequence
     n->results[1] = all->results[1];
   for (unsigned i = 2; n->results[0] && i < n->result_count; i++)
     n->results[i] = zero(b, DTYPE_I64);
