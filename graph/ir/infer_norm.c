@@ -152,14 +152,17 @@ bool infer_group_norm(struct infer *in) {
          infer_result(in, 2, wide(v->dtype), 2, shape, NULL);
 }
 
-static bool check_channels(struct infer *in, const struct value *v) {
+// Vectors of channels, from argument `first` on; statistics that are not used may be empty.
+static bool check_channels(struct infer *in, const struct value *v, uint32_t first) {
+  int weight = infer_parameter(in, "weight"), bias = infer_parameter(in, "bias");
   if (v->rank < 2)
     return infer_error(in, E1004, "`input` is %s; it needs 2 dimensions", infer_type_text(in, v));
-  for (uint32_t i = 0; i < in->n->arg_count; i++) {
+  for (uint32_t i = first; i < in->n->arg_count; i++) {
     const struct value *w = node_value(in->n, i);
-    bool is_vector = w && w->rank == 1, is_input = w && w->rank == v->rank;
-    if (is_vector ? !infer_same_size(in, w->shape[0], v->shape[1]) && !expr_is(w->shape[0], 0)
-                  : w && !is_input)
+    bool may_be_empty = (int)i != weight && (int)i != bias;
+    bool fits = !w || (w->rank == 1 && ((may_be_empty && expr_is(w->shape[0], 0)) ||
+                                        infer_same_size(in, w->shape[0], v->shape[1])));
+    if (!fits)
       return infer_error(in, E1004, "`input` is %s, but %s is given for its channels",
                          infer_type_text(in, v), infer_type_text(in, w));
   }
@@ -183,7 +186,7 @@ bool infer_batch_norm(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   bool functional = in->op->id == OP_NATIVE_BATCH_NORM_FUNCTIONAL;
   bool training = functional && node_truth(in->n, 5);
-  if (!infer_wants_float(in, v, "input") || !check_channels(in, v) || !check_running(in, v) ||
+  if (!infer_wants_float(in, v, "input") || !check_channels(in, v, 1) || !check_running(in, v) ||
       !infer_dense_like(in, 0, v->dtype, v))
     return false;
   const struct expr *count = training ? v->shape[1] : expr_const(in->g->exprs, 0);
@@ -200,7 +203,7 @@ bool infer_batch_norm(struct infer *in) {
 
 bool infer_batch_norm_backward(struct infer *in) {
   const struct value *v = infer_value(in, 1), *weight = infer_value(in, 2);
-  if (!check_same_shape(in, infer_value(in, 0), v) || !check_channels(in, v) ||
+  if (!check_same_shape(in, infer_value(in, 0), v) || !check_channels(in, v, 2) ||
       (!node_truth(in->n, 7) && !check_running(in, v)))
     return false;
   if (infer_in_output_mask(in, 0) && !infer_dense_like(in, 0, v->dtype, v))

@@ -26,11 +26,15 @@ static const struct expr *stride_of(struct infer *in, const struct windows *w, u
 // of at most half a window.
 static bool check_windows(struct infer *in, const struct windows *w) {
   const struct arg *list;
+  size_t parameters;
+  const struct parameter *names = operator_parameters(in->op->id, &parameters);
   const unsigned stride = w->at + 1, padding = w->at + 2, dilation = w->at + 3;
   for (unsigned i = w->at; i <= (w->has_dilation ? dilation : padding); i++) {
     size_t count = node_list(in->n, i, &list);
     if (count > 2 || (count == 0 && i != stride))
-      return infer_error(in, E1004, "%zu numbers for 2 dimensions", count);
+      return infer_error(in, E1004,
+                         "`%.*s` has %zu numbers; it needs one, or one for each dimension",
+                         STR_ARG(names[i].name), count);
     for (size_t k = 0; k < count; k++)
       if (!expr_is_const(list[k].number, NULL) || list[k].number->hi > INT32_MAX)
         return infer_error(in, E1004, "window sizes must be constants below 2^31");
