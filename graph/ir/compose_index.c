@@ -86,6 +86,10 @@ void compose_masked_index_put(struct build *b, struct node *n) {
 }
 
 void compose_take(struct build *b, struct node *n) {
+  if (expr_is(value_numel(b->g->exprs, X), 0) && !expr_is(value_numel(b->g->exprs, Y), 0)) {
+    compose_error(b, n, E1004, "elements are taken from a tensor that has none");
+    return;
+  }
   struct value *flat = BUILD(b, OP_RESHAPE, TENSOR(X), arg_int(b->g, -1));
   n->results[0] = compose_index(b, flat, 0, Y);
 }
@@ -188,6 +192,11 @@ void compose_scatter_reduce(struct build *b, struct node *n) {
   struct str how = n->args[4].string;
   bool is_mean = str_is(how, "mean"), is_float = dtype_is_float(X->dtype);
   double least = is_float ? -__builtin_inf() : -0x1p62;
+  if (node_value(n, 3)->dtype != X->dtype) {
+    compose_error(b, n, E1005, "`src` holds %s, `self` %s", dtype_name(node_value(n, 3)->dtype),
+                  dtype_name(X->dtype));
+    return;
+  }
   if (str_is(how, "amax") || str_is(how, "amin")) {
     bool most = str_is(how, "amax");
     fold_by_comparison(b, n, most ? OP_AMAX : OP_AMIN, most ? least : -least);

@@ -235,6 +235,10 @@ void compose_outer(struct build *b, struct node *n) {
 // self num_classes
 void compose_one_hot(struct build *b, struct node *n) {
   const struct expr *classes = node_expr(n, 1);
+  if (X->dtype != DTYPE_I64) {
+    compose_error(b, n, E1005, "`self` holds %s; classes are i64", dtype_name(X->dtype));
+    return;
+  }
   if (classes->lo < 1 || X->rank == GRAPH_MAX_RANK) {
     compose_error(b, n, E1004, "the number of classes has to be given");
     return;

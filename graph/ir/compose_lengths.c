@@ -201,10 +201,8 @@ void compose_efficient_attention_forward(struct build *b, struct node *n) {
     return;
   const struct node *all = attend(&l);
   n->results[0] = all ? lengths_heads_inside(b, all->results[0], 4) : NULL;
-  if (all && !node_truth(n, 10))
-    n->results[1] = without_rows(b, all->results[1]);
-  else if (all && !l.cu_q) // else it has padded rows for each sequence
-    n->results[1] = all->results[1];
+  if (all && !l.cu_q) // else it has padded rows for each sequence
+    n->results[1] = node_truth(n, 10) ? all->results[1] : without_rows(b, all->results[1]);
   for (unsigned i = 2; n->results[0] && i < n->result_count; i++)
     n->results[i] = zero(b, DTYPE_I64);
 }

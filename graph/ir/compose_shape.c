@@ -403,8 +403,13 @@ void compose_diff(struct build *b, struct node *n) {
   uint32_t dim = compose_dim(b, n, 2, v->rank);
   const unsigned order[] = {3, 0, 4};
   for (size_t i = 0; i < COUNT_OF(order); i++)
-    if (node_value(n, order[i]))
+    if (node_value(n, order[i])) {
+      if (node_value(n, order[i])->rank != X->rank) {
+        compose_error(b, n, E1004, "`prepend` and `append` have the dimensions of `self`");
+        return;
+      }
       parts[count++] = n->args[order[i]];
+    }
   if (count > 1)
     v = BUILD(b, OP_CAT, ((struct arg){.kind = ARG_LIST, .list = {parts, count}}),
               arg_int(b->g, dim));

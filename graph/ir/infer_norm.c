@@ -232,9 +232,16 @@ static bool check_nll(struct infer *in, const struct value *v, const struct valu
   return infer_wants_float(in, v, "self") && infer_wants_integer(in, target, "target", false);
 }
 
+static bool check_reduction(struct infer *in, unsigned i) {
+  int64_t how = node_int(in->n, i);
+  return (how >= 0 && how <= 2) ||
+         infer_error(in, E1004, "`reduction` is %lld; 0 is none, 1 the mean, 2 the sum",
+                     (long long)how);
+}
+
 bool infer_nll_loss(struct infer *in) {
   const struct value *v = infer_value(in, 0);
-  if (!check_nll(in, v, infer_value(in, 1), infer_value(in, 2)))
+  if (!check_reduction(in, 3) || !check_nll(in, v, infer_value(in, 1), infer_value(in, 2)))
     return false;
   bool each = node_int(in->n, 3) == 0 && v->rank == 2; // no reduction
   return infer_result(in, 0, v->dtype, each, v->shape, NULL) &&
@@ -255,8 +262,8 @@ static bool check_nll_gradient(struct infer *in, const struct value *v) {
 
 bool infer_nll_loss_backward(struct infer *in) {
   const struct value *v = infer_value(in, 1);
-  return check_nll(in, v, infer_value(in, 2), infer_value(in, 3)) && check_nll_gradient(in, v) &&
-         infer_contiguous_like(in, 0, v->dtype, v);
+  return check_reduction(in, 4) && check_nll(in, v, infer_value(in, 2), infer_value(in, 3)) &&
+         check_nll_gradient(in, v) && infer_contiguous_like(in, 0, v->dtype, v);
 }
 
 // ---- attention ----

@@ -34,6 +34,8 @@ bool infer_roll(struct infer *in) {
   uint32_t d;
   if (dims ? count != dims : count != 1)
     return infer_error(in, E1004, "%zu shifts, but %zu dimensions", count, dims);
+  if (dims && v->rank == 0)
+    return infer_error(in, E1004, "`self` has no dimensions, but `dims` names %zu", dims);
   for (size_t i = 0; i < dims; i++)
     if (!infer_wrap_dim(in, list[i].number, v->rank, &d))
       return false;

@@ -13,4 +13,6 @@ class GraphModule(torch.nn.Module):
         lerp = torch.ops.aten.lerp.Scalar(a, h, 0.5)
         bag = torch.ops.aten._embedding_bag.default(m, u, i)
         fake = torch.ops.aten.fake_quantize_per_tensor_affine.default(i, 0.25, 3, -8, 7)
+        hot = torch.ops.aten.one_hot.default(u, 4)
+        most = torch.ops.aten.scatter_reduce.two(a, 0, i, h, 'amax')
         return (where,)
