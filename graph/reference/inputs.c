@@ -289,7 +289,8 @@ static bool passes_on(const struct use *u, int64_t *shift) {
     int64_t constant = 0;
     if (u->parameter != 0 || n->args[1].kind == ARG_VALUE)
       return false;
-    if (n->args[1].kind == ARG_INT && expr_is_const(n->args[1].number, &constant))
+    if (n->args[1].kind == ARG_INT && expr_is_const(n->args[1].number, &constant) &&
+        constant > -INT32_MAX && constant < INT32_MAX) // beyond any index
       *shift += n->op == OP_ADD_TENSOR ? constant : -constant;
     return true;
   }

@@ -6,7 +6,7 @@ class GraphModule(torch.nn.Module):
         query = torch.ops.aten._flash_attention_forward.default(x, w, x, None, None, 4, 4, 0.0, False, False)
         twice = torch.ops.aten.fft_fft2.default(a, None, [0, 0])
         roll = torch.ops.aten.roll.default(w, [1], [0])
-        nll = torch.ops.aten.nll_loss_nd.default(a, p, None, -1)
+        nll = torch.ops.aten.nll_loss_nd.default(a, t, None, -1)
         margin = torch.ops.aten.multi_margin_loss.default(a, t, 1, 1.0, v)
         joined = torch.ops.aten.diff.default(a, 1, 0, v)
         return (a,)

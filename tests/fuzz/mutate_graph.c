@@ -26,7 +26,7 @@ static size_t find(const struct text *t, size_t from, const char *what) {
 
 bool graph_is_text(const struct text *t) { return find(t, 0, "torch.ops.") < t->len; }
 
-// One of the places where `what` is; the text's length if there is none.
+// One of the offsets at which `what` is; the text's length if there is none.
 static size_t find_some(struct text *t, const char *what) {
   size_t count = 0, at = t->len;
   for (size_t i = find(t, 0, what); i < t->len; i = find(t, i + 1, what))
