@@ -109,6 +109,12 @@ static inline int64_t expr_likely(const struct expr *e) {
   int64_t value = expr_hint(e);
   return value > 0 || expr_is_const(e, NULL) ? value : 1024;
 }
+// The product of two likely sizes, none of them negative; at most 2^56, so that it does not
+// overflow.
+static inline int64_t expr_likely_product(int64_t x, int64_t y) {
+  const int64_t most = INT64_C(1) << 56;
+  return y > 0 && x > most / y ? most : x * y;
+}
 bool expr_has_symbol(const struct expr *e, const struct expr *symbol);
 // Is every value a multiple of k? False if unknown.
 bool expr_is_multiple(const struct expr *e, int64_t k);

@@ -49,10 +49,12 @@ struct totals {
   bool passes;
 };
 
+// For likely sizes; so few that sums do not overflow.
 static int64_t bytes_hint(struct fuser *f, const struct group *g, struct access *a) {
+  const int64_t most = INT64_C(1) << 45;
   if (!a->bytes)
     a->bytes = expr_hint(access_bytes(f, g, a));
-  return a->bytes;
+  return a->bytes = a->bytes < most ? a->bytes : most;
 }
 
 // The access's offset in terms of the anchor's pieces.
@@ -180,7 +182,7 @@ static int64_t traffic_hint(struct fuser *f, struct group *g) {
   if (g->traffic_at == g->version + 1)
     return g->traffic;
   int64_t sum = 0;
-  for (size_t i = 0; i < g->accesses.len && sum < (INT64_MAX >> 2); i++)
+  for (size_t i = 0; i < g->accesses.len; i++)
     sum += bytes_hint(f, g, &g->accesses.at[i]);
   g->traffic = sum;
   g->traffic_at = g->version + 1;

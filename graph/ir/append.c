@@ -168,6 +168,15 @@ static bool check_integers(struct graph *g, const struct operator_row *row, cons
   return true;
 }
 
+// Is a tensor missing, after an error that is recorded?
+static bool has_missing(const struct arg *args, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if ((args[i].kind == ARG_VALUE && !args[i].value) ||
+        (args[i].kind == ARG_LIST && has_missing(args[i].list.at, args[i].list.count)))
+      return true;
+  return false;
+}
+
 // Appends others instead; afterwards every result exists or an error is recorded.
 static bool compose(struct graph *g, const struct operator_row *row, compose_fn append,
                     struct node *n) {
@@ -189,6 +198,8 @@ static bool compose(struct graph *g, const struct operator_row *row, compose_fn 
 struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,
                           size_t arg_count, struct span at) {
   const struct operator_row *row = operator_row(op);
+  if (has_missing(args, arg_count))
+    return NULL;
   if (g->nodes.len >= GRAPH_MAX_NODES) {
     diag_error(g->diag, at, E1009, "more than %d operators", GRAPH_MAX_NODES);
     return NULL;

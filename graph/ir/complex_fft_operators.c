@@ -123,6 +123,7 @@ static struct value *complex_to_real(struct build *b, const struct node *n, cons
 static bool read_dims(struct build *b, const struct node *n, unsigned i, struct fft *ret) {
   const struct arg *list = NULL;
   uint32_t rank = X->rank;
+  bool is_seen[GRAPH_MAX_RANK] = {false};
   ret->count = node_is_none(n, i) ? rank : 0;
   for (uint32_t d = 0; d < ret->count; d++)
     ret->dims[d] = d;
@@ -134,7 +135,13 @@ static bool read_dims(struct build *b, const struct node *n, unsigned i, struct 
       compose_error(b, n, E1004, "there is no such dimension in a tensor of %u dimensions", rank);
       return false;
     }
-    ret->dims[ret->count++] = (uint32_t)(dim < 0 ? dim + rank : dim);
+    dim += dim < 0 ? rank : 0;
+    if (is_seen[dim]) {
+      compose_error(b, n, E1004, "dimension %lld is named twice", (long long)dim);
+      return false;
+    }
+    is_seen[dim] = true;
+    ret->dims[ret->count++] = (uint32_t)dim;
   }
   if (rank >= GRAPH_MAX_RANK - 2)
     compose_error(b, n, E1009, "a transform of a tensor of %u dimensions", rank);

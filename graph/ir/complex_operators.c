@@ -38,6 +38,10 @@ void complex_conj(struct build *b, struct node *n) {
 }
 
 void complex_adjoint(struct build *b, struct node *n) {
+  if (n->op == OP_MATRIX_H && X->rank != 2) {
+    compose_error(b, n, E1004, "a tensor of %u dimensions, not a matrix", X->rank);
+    return;
+  }
   struct value *v = BUILD(b, OP_TRANSPOSE, TENSOR(X), arg_int(b->g, -2), arg_int(b->g, -1));
   n->results[0] = v ? BUILD(b, OP_CONJ, TENSOR(v)) : NULL;
 }
@@ -63,18 +67,24 @@ void compose_angle(struct build *b, struct node *n) {
   n->results[0] = build_where(b, build_unop(b, OP_ISNAN, x), x, angle);
 }
 
+static bool are_parts(struct build *b, const struct node *n) {
+  if (X->dtype == Y->dtype && dtype_is_float(X->dtype))
+    return true;
+  compose_error(b, n, E1005, "the parts have the dtypes %s and %s; both need the same float",
+                dtype_name(X->dtype), dtype_name(Y->dtype));
+  return false;
+}
+
 void compose_complex(struct build *b, struct node *n) {
-  if (X->dtype != Y->dtype || !dtype_is_float(X->dtype))
-    compose_error(b, n, E1005, "the parts have the dtypes %s and %s; both need the same float",
-                  dtype_name(X->dtype), dtype_name(Y->dtype));
-  else
+  if (are_parts(b, n))
     n->results[0] = complex_of_parts(b, X, Y);
 }
 
 // e^(i angle) size
 void compose_polar(struct build *b, struct node *n) {
-  n->results[0] = complex_of_parts(b, build_mul(b, X, build_unop(b, OP_COS, Y)),
-                                   build_mul(b, X, build_unop(b, OP_SIN, Y)));
+  if (are_parts(b, n))
+    n->results[0] = complex_of_parts(b, build_mul(b, X, build_unop(b, OP_COS, Y)),
+                                     build_mul(b, X, build_unop(b, OP_SIN, Y)));
 }
 
 // to a complex dtype, or to the real part
@@ -339,6 +349,14 @@ void complex_add_product(struct build *b, struct node *n) {
 
 // The sum of the products of two vectors, or of a matrix's rows and a vector.
 void complex_dot(struct build *b, struct node *n) {
+  if (!X->complex || !Y->complex || X->dtype != Y->dtype) {
+    compose_error(b, n, E1005, "operands of different dtypes; both need the same complex one");
+    return;
+  }
+  if (Y->rank != 1 || X->rank != (n->op == OP_MV ? 2 : 1)) {
+    compose_error(b, n, E1004, "operands of %u and %u dimensions", X->rank, Y->rank);
+    return;
+  }
   struct value *x = n->op == OP_VDOT ? build_unop(b, OP_CONJ, X) : X;
   n->results[0] = BUILD(b, OP_SUM_DIM, TENSOR(build_mul(b, x, Y)), arg_int(b->g, -1), ARG_B(false));
 }
@@ -378,12 +396,25 @@ static struct arg part_of_arg(struct build *b, struct arg a, bool imaginary, boo
   return a;
 }
 
+// A condition, or indices, which have one part.
+static bool is_real(struct build *b, const struct node *n, unsigned i) {
+  if (!complex_in(&n->args[i], 1))
+    return true;
+  size_t count;
+  compose_error(b, n, E1005, "`%.*s` is complex; only numbers can be, not conditions and indices",
+                STR_ARG(operator_parameters(n->op, &count)[i].name));
+  return false;
+}
+
 // Appends the operator for each part. Bit i of `kept`: argument i is no tensor of numbers but a
 // condition, or indices. Bit i of `numbers`: it is a number, or may be one, whose imaginary part
 // is 0.
 static void each_part(struct build *b, struct node *n, unsigned kept, bool reals,
                       unsigned numbers) {
   struct node *parts[2];
+  for (unsigned i = 0; i < n->arg_count; i++)
+    if (kept >> i & 1 && !is_real(b, n, i))
+      return;
   for (unsigned k = 0; k < 2; k++) {
     struct arg args[OPERATOR_MAX_PARAMETERS];
     for (unsigned i = 0; i < n->arg_count; i++) {

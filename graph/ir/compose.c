@@ -4,7 +4,7 @@
 
 #include "graph/ir/operator_help.h"
 
-enum { REDUCTION_NONE, REDUCTION_MEAN };
+enum { REDUCTION_NONE, REDUCTION_MEAN, REDUCTION_SUM };
 
 void compose_error(struct build *b, const struct node *n, enum diag_code code, const char *fmt,
                    ...) {
@@ -13,6 +13,19 @@ void compose_error(struct build *b, const struct node *n, enum diag_code code, c
   const char *text = arena_vprintf(b->g->arena, fmt, ap);
   va_end(ap);
   operator_error(b->g->diag, b->at, code, operator_row(n->op), text);
+}
+
+bool compose_same_size(struct build *b, const struct expr *x, const struct expr *y) {
+  return graph_require_equal(b->g, x, y, b->at);
+}
+
+bool compose_same_shape(struct build *b, const struct value *x, const struct value *y) {
+  if (x->rank != y->rank)
+    return false;
+  for (uint32_t d = 0; d < x->rank; d++)
+    if (!compose_same_size(b, x->shape[d], y->shape[d]))
+      return false;
+  return true;
 }
 
 uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t rank) {
@@ -24,9 +37,42 @@ uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t
   return 0;
 }
 
+bool compose_dims(struct build *b, const struct node *n, unsigned i, uint32_t rank,
+                  struct dims *ret) {
+  bool is_seen[GRAPH_MAX_RANK] = {false};
+  const struct arg *a = &n->args[i], *list = a->kind == ARG_LIST ? a->list.at : a;
+  size_t listed = a->kind == ARG_LIST ? a->list.count : a->kind == ARG_INT;
+  int64_t dim = 0, count = rank ? rank : 1;
+  for (size_t k = 0; k < listed; k++) {
+    if (!expr_is_const(list[k].number, &dim) || dim < -count || dim >= count) {
+      compose_error(b, n, E1004, "there is no such dimension in a tensor of %u dimensions", rank);
+      return false;
+    }
+    dim += dim < 0 ? count : 0;
+    if (is_seen[dim] && rank) {
+      compose_error(b, n, E1004, "dimension %lld is named twice", (long long)dim);
+      return false;
+    }
+    is_seen[dim] = true;
+  }
+  *ret = dims_of(n, i, rank);
+  return true;
+}
+
+bool compose_reduction(struct build *b, const struct node *n, unsigned reduction) {
+  int64_t how = node_int(n, reduction);
+  if (how >= REDUCTION_NONE && how <= REDUCTION_SUM)
+    return true;
+  compose_error(b, n, E1004, "`reduction` is %lld; 0 is none, 1 the mean, 2 the sum",
+                (long long)how);
+  return false;
+}
+
 struct value *compose_reduced(struct build *b, const struct node *n, unsigned reduction,
                               struct value *losses) {
   int64_t how = node_int(n, reduction);
+  if (!compose_reduction(b, n, reduction))
+    return NULL;
   if (!losses || how == REDUCTION_NONE)
     return losses;
   return BUILD(b, how == REDUCTION_MEAN ? OP_MEAN : OP_SUM, TENSOR(losses));
@@ -34,6 +80,8 @@ struct value *compose_reduced(struct build *b, const struct node *n, unsigned re
 
 struct value *compose_spread(struct build *b, const struct node *n, unsigned reduction,
                              struct value *grad, const struct value *like) {
+  if (!compose_reduction(b, n, reduction))
+    return NULL;
   if (node_int(n, reduction) != REDUCTION_MEAN)
     return grad;
   return build_over(b, grad, value_numel(b->g->exprs, like));

@@ -12,7 +12,9 @@
 #include "graph/ir/composed.def"
 #undef COMPOSED
 
-// Applies a loss's argument `reduction` to its value for each element: 0 none, 1 mean, 2 sum.
+// Is a loss's argument `reduction` 0, none, 1, mean, or 2, sum? False after E1004.
+bool compose_reduction(struct build *b, const struct node *n, unsigned reduction);
+// Applies it to the loss's value for each element.
 struct value *compose_reduced(struct build *b, const struct node *n, unsigned reduction,
                               struct value *losses);
 // The gradient of that: `grad` for each element of `like`.
@@ -36,6 +38,9 @@ struct value *compose_bias_gradient(struct build *b, const struct attention_of *
 struct value *compose_indices(struct build *b, const struct value *x, uint32_t dim);
 // The dimension that argument `i` names, of `rank`; 0 after E1004 if there is none.
 uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t rank);
+// The dimensions of a list, or of None, which are all. False after E1004: out of range, or twice.
+bool compose_dims(struct build *b, const struct node *n, unsigned i, uint32_t rank,
+                  struct dims *ret);
 // A tensor of integers as the index of dimension `dim` of `x`.
 struct value *compose_index(struct build *b, struct value *x, uint32_t dim, struct value *index);
 // `x` with dimension `dim` moved last; NULL for NULL.
@@ -47,6 +52,9 @@ struct value *compose_cubic_weight(struct build *b, struct value *x, double a);
 // index_put of `values` along dimension `dim`; NULL if an operand is.
 struct value *compose_put(struct build *b, struct value *x, uint32_t dim, struct value *index,
                           struct value *values, bool adds);
+// Equal, or taken as equal and checked by each run.
+bool compose_same_size(struct build *b, const struct expr *x, const struct expr *y);
+bool compose_same_shape(struct build *b, const struct value *x, const struct value *y);
 // Records an error; the results stay NULL.
 void compose_error(struct build *b, const struct node *n, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);

@@ -158,6 +158,10 @@ void compose_sum_to_size(struct build *b, struct node *n) {
   for (uint32_t d = 0; d < X->rank; d++) {
     uint32_t lead = X->rank - (uint32_t)rank;
     const struct expr *want = d < lead ? compose_const(b, 1) : size[d - lead].number;
+    if (d >= lead && !expr_is(want, 1) && !compose_same_size(b, want, X->shape[d])) {
+      compose_error(b, n, E1004, "size %u of the result is neither 1 nor that of `self`", d - lead);
+      return;
+    }
     if (d >= lead)
       shape[d - lead] = want;
     if (d < lead || (expr_is(want, 1) && !expr_is(X->shape[d], 1)))
@@ -330,9 +334,11 @@ void compose_spread_and_mean(struct build *b, struct node *n) {
 
 // self dim keepdim dtype
 void compose_nanmean(struct build *b, struct node *n) {
+  struct dims d;
+  if (!compose_dims(b, n, 1, X->rank, &d))
+    return;
   struct value *sum = BUILD(b, OP_NANSUM, A(0), A(1), A(2), A(3));
   struct value *known = build_convert(b, build_binop(b, OP_EQ_TENSOR, X, X), X->dtype);
-  struct dims d = dims_of(n, 1, X->rank);
   struct value *count = build_sum(b, known, &d, node_truth(n, 2));
   n->results[0] = build_div(b, sum, count);
 }

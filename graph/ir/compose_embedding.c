@@ -61,8 +61,8 @@ static int64_t padding_of(const struct node *n) {
 }
 
 // On CPUs PyTorch omits the bags of plain sums over rows of f32 and f16, which the gradient
-// recomputes (`meta_embedding_bag` in torch/_meta_registrations.py), and returns one size per bag; on
-// other devices one per offset.
+// recomputes (`meta_embedding_bag` in torch/_meta_registrations.py), and returns one size per bag;
+// on other devices one per offset.
 static void bag_results(struct build *b, struct node *n, struct value *bag, struct value *count,
                         const struct expr *bags) {
   struct value *index = Y;
@@ -83,6 +83,10 @@ static void bag_results(struct build *b, struct node *n, struct value *bag, stru
   n->results[3] = build_full(b, mode == BAG_MAX ? 2 : 1, most, 0, index->dtype);
 }
 
+static bool is_index(const struct value *v) {
+  return v->dtype == DTYPE_I32 || v->dtype == DTYPE_I64;
+}
+
 // weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset
 // padding_idx; results: bags, the bag of each index, the size of each bag, the indices of maxima,
 // which gradients need and which are 0 here
@@ -93,6 +97,13 @@ void compose_embedding_bag(struct build *b, struct node *n) {
   if (X->rank != 2 || index->rank != 1 || offsets->rank != 1) {
     compose_error(b, n, E1004, "weights, indices and offsets of %u, %u and %u dimensions", X->rank,
                   index->rank, offsets->rank);
+    return;
+  }
+  if (!dtype_is_float(X->dtype) || !is_index(index) || !is_index(offsets)) {
+    compose_error(b, n, E1005,
+                  "weights of %s, indices of %s and offsets of %s; floats, and i32 or "
+                  "i64 are needed",
+                  dtype_name(X->dtype), dtype_name(index->dtype), dtype_name(offsets->dtype));
     return;
   }
   const struct expr *bags = offsets->shape[0];

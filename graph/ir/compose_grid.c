@@ -27,6 +27,11 @@ void compose_meshgrid(struct build *b, struct node *n) {
       compose_error(b, n, E1004, "a tensor of %u dimensions; vectors are needed", v->rank);
       return;
     }
+    if (v->dtype != list[0].value->dtype) {
+      compose_error(b, n, E1005, "tensors of different dtypes, %s and %s",
+                    dtype_name(list[0].value->dtype), dtype_name(v->dtype));
+      return;
+    }
     shape[swaps && i < 2 ? 1 - i : i] = v->rank ? v->shape[0] : compose_const(b, 1);
   }
   struct value **results = results_of(b, n, count);

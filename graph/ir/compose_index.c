@@ -42,6 +42,10 @@ void compose_index_copy(struct build *b, struct node *n) {
 
 void compose_index_fill(struct build *b, struct node *n) {
   struct value *value = node_value(n, 3);
+  if (node_value(n, 2)->rank > 1 || (value && value->rank > 0)) {
+    compose_error(b, n, E1004, "`index` may have 1 dimension, `value` none");
+    return;
+  }
   value = value ? build_convert(b, value, X->dtype) : build_number(b, node_real(n, 3), X->dtype);
   if (X->rank == 0)
     n->results[0] = value;
@@ -82,6 +86,10 @@ void compose_masked_index_put(struct build *b, struct node *n) {
 }
 
 void compose_take(struct build *b, struct node *n) {
+  if (expr_is(value_numel(b->g->exprs, X), 0) && !expr_is(value_numel(b->g->exprs, Y), 0)) {
+    compose_error(b, n, E1004, "elements are taken from a tensor that has none");
+    return;
+  }
   struct value *flat = BUILD(b, OP_RESHAPE, TENSOR(X), arg_int(b->g, -1));
   n->results[0] = compose_index(b, flat, 0, Y);
 }
@@ -184,6 +192,11 @@ void compose_scatter_reduce(struct build *b, struct node *n) {
   struct str how = n->args[4].string;
   bool is_mean = str_is(how, "mean"), is_float = dtype_is_float(X->dtype);
   double least = is_float ? -__builtin_inf() : -0x1p62;
+  if (node_value(n, 3)->dtype != X->dtype) {
+    compose_error(b, n, E1005, "`src` holds %s, `self` %s", dtype_name(node_value(n, 3)->dtype),
+                  dtype_name(X->dtype));
+    return;
+  }
   if (str_is(how, "amax") || str_is(how, "amin")) {
     bool most = str_is(how, "amax");
     fold_by_comparison(b, n, most ? OP_AMAX : OP_AMIN, most ? least : -least);
@@ -229,7 +242,14 @@ static bool pads_of(struct build *b, const struct node *n, unsigned i, const str
   const struct arg *list;
   size_t count = node_list(n, i, &list);
   ret->count = (uint32_t)count / 2;
-  bool ok = count % 2 == 0 && ret->count <= MAX_SPACE && ret->count <= x->rank;
+  if (x->rank < ret->count + 1 || x->rank > ret->count + 2) {
+    compose_error(b, n, E1004,
+                  "%zu paddings of a tensor of %u dimensions; it has one or two more "
+                  "than are padded",
+                  count, x->rank);
+    return false;
+  }
+  bool ok = count % 2 == 0 && ret->count <= MAX_SPACE;
   for (uint32_t k = 0; ok && k < ret->count; k++)
     ok = expr_is_const(list[2 * k].number, &ret->before[k]) &&
          expr_is_const(list[2 * k + 1].number, &ret->after[k]);
@@ -271,8 +291,12 @@ void compose_pad(struct build *b, struct node *n) {
 void compose_pad_backward(struct build *b, struct node *n) {
   struct pads p;
   struct value *g = X;
-  if (!pads_of(b, n, 2, Y, &p) || g->rank != Y->rank)
+  if (!pads_of(b, n, 2, Y, &p))
     return;
+  if (g->rank != Y->rank) {
+    compose_error(b, n, E1004, "a gradient of %u dimensions for %u", g->rank, Y->rank);
+    return;
+  }
   for (uint32_t k = 0; k < p.count && g; k++) {
     uint32_t dim = g->rank - 1 - k;
     const struct expr *shape[GRAPH_MAX_RANK];

@@ -235,6 +235,10 @@ void compose_outer(struct build *b, struct node *n) {
 // self num_classes
 void compose_one_hot(struct build *b, struct node *n) {
   const struct expr *classes = node_expr(n, 1);
+  if (X->dtype != DTYPE_I64) {
+    compose_error(b, n, E1005, "`self` holds %s; classes are i64", dtype_name(X->dtype));
+    return;
+  }
   if (classes->lo < 1 || X->rank == GRAPH_MAX_RANK) {
     compose_error(b, n, E1004, "the number of classes has to be given");
     return;
@@ -310,12 +314,16 @@ void compose_selu(struct build *b, struct node *n) {
 // self weight: one number, or one for each channel
 void compose_prelu_channels(struct build *b, struct node *n) {
   struct value *weight = Y;
-  if (weight->rank > 1) {
-    compose_error(b, n, E1004, "a weight of %u dimensions", weight->rank);
+  const struct expr *channels = X->rank > 1 ? X->shape[1] : compose_const(b, 1);
+  bool fits = weight->rank == 0 ||
+              (weight->rank == 1 &&
+               (expr_is(weight->shape[0], 1) || compose_same_size(b, weight->shape[0], channels)));
+  if (!fits) {
+    compose_error(b, n, E1004, "`weight` is one number, or one for each channel of `self`");
     return;
   }
-  if (weight->rank == 1 && X->rank > 1)
-    weight = build_along(b, weight, 1, X->rank);
+  if (weight->rank == 1)
+    weight = X->rank > 1 ? build_along(b, weight, 1, X->rank) : build_view(b, weight, 0, NULL);
   n->results[0] = weight ? BUILD(b, OP_PRELU, n->args[0], TENSOR(weight)) : NULL;
 }
 

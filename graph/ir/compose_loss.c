@@ -89,6 +89,10 @@ void compose_multi_margin_loss(struct build *b, struct node *n) {
     compose_error(b, n, E1004, "targets of %u dimensions for scores of %u", target->rank, X->rank);
     return;
   }
+  if (weight && (weight->rank != 1 || !compose_same_size(b, weight->shape[0], X->shape[last]))) {
+    compose_error(b, n, E1004, "`weight` needs one dimension, with a weight for each class");
+    return;
+  }
   if (target->rank == X->rank)
     target = build_squeeze(b, target, 0);
   struct value *index = target ? build_unsqueeze(b, target, last) : NULL;

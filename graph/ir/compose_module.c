@@ -323,12 +323,28 @@ static struct value *smooth_mean(struct build *b, struct node *n, struct value *
   return sum && all ? build_div(b, sum, all) : NULL;
 }
 
+// Scores [classes], [rows, classes] or [rows, classes, ..]; a weight for each class.
+static bool check_cross_entropy(struct build *b, struct node *n, uint32_t dim) {
+  const struct value *weight = node_value(n, 2), *target = node_value(n, 1);
+  if (X->rank < 1)
+    compose_error(b, n, E1004, "`self` has no dimension of classes");
+  else if (weight && (weight->rank != 1 || !compose_same_size(b, weight->shape[0], X->shape[dim])))
+    compose_error(b, n, E1004, "`weight` needs one dimension, with a weight for each class");
+  else if (dtype_is_float(target->dtype) && !compose_same_shape(b, target, X))
+    compose_error(b, n, E1004, "probabilities as targets have the shape of `self`");
+  else
+    return true;
+  return false;
+}
+
 // self target weight reduction ignore_index label_smoothing
 void compose_cross_entropy_loss(struct build *b, struct node *n) {
   enum { MEAN = 1, SUM = 2 };
   uint32_t dim = X->rank > 1 ? 1 : 0;
   double smoothing = node_real(n, 5);
   int64_t how = node_int(n, 3);
+  if (!check_cross_entropy(b, n, dim))
+    return;
   struct value *x = BUILD(b, OP_LOG_SOFTMAX_INT, n->args[0], arg_int(b->g, dim));
   if (!x)
     return;

@@ -394,6 +394,15 @@ void compose_searchsorted(struct build *b, struct node *n) {
     compose_error(b, n, E1008, "a `sorter`");
     return;
   }
+  bool fits = list->rank == 1 || (list->rank > 1 && list->rank == x->rank);
+  for (uint32_t d = 0; fits && d + 1 < list->rank; d++)
+    fits = compose_same_size(b, list->shape[d], x->shape[d]);
+  if (!fits) {
+    compose_error(b, n, E1004,
+                  "`sorted_sequence` has one dimension, or, but for the last one, "
+                  "the sizes of `self`");
+    return;
+  }
   if (list->rank > 1)
     list = build_unsqueeze(b, list, list->rank - 1);
   struct value *count = count_before(b, list, x, right);

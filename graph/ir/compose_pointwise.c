@@ -79,7 +79,12 @@ void compose_addcdiv(struct build *b, struct node *n) {
 
 // From the nearer end, so that both ends are exact.
 void compose_lerp(struct build *b, struct node *n) {
-  struct value *step = build_sub(b, Y, X), *weight = node_value(n, 2);
+  struct value *weight = node_value(n, 2);
+  if (X->dtype != Y->dtype || (weight && weight->dtype != X->dtype)) {
+    compose_error(b, n, E1005, "operands of different dtypes; `self` is %s", dtype_name(X->dtype));
+    return;
+  }
+  struct value *step = build_sub(b, Y, X);
   if (!weight) {
     double w = node_real(n, 2);
     n->results[0] = fabs(w) < 0.5 ? build_add(b, X, build_scale(b, step, w))

@@ -89,8 +89,17 @@ static struct value *interpolated(struct quantile *s, struct node *n) {
 // self q dim keepdim interpolation: a list of quantiles is the first dimension of the result
 void compose_quantile(struct build *b, struct node *n) {
   const struct value *list = node_value(n, 1);
-  if (!dtype_is_float(X->dtype) || (list && list->rank > 1)) {
-    compose_error(b, n, E1004, "quantiles of floats, and `q` of at most one dimension");
+  if (list && list->rank > 1) {
+    compose_error(b, n, E1004, "`q` has %u dimensions; it may have one", list->rank);
+    return;
+  }
+  if (X->dtype != DTYPE_F32 && X->dtype != DTYPE_F64) {
+    compose_error(b, n, E1005, "`self` holds %s; quantiles are of f32 or f64",
+                  dtype_name(X->dtype));
+    return;
+  }
+  if (expr_is(value_numel(b->g->exprs, X), 0)) {
+    compose_error(b, n, E1004, "no elements have no quantile");
     return;
   }
   uint32_t dim;

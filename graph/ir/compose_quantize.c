@@ -68,6 +68,10 @@ void compose_dequantize_channels(struct build *b, struct node *n) {
 
 // x scale zero_point [axis] quant_min quant_max: quantized and back, and which steps are in range.
 void compose_fake_quantize(struct build *b, struct node *n) {
+  if (!dtype_is_float(X->dtype)) {
+    compose_error(b, n, E1005, "`self` holds %s; floats are quantised", dtype_name(X->dtype));
+    return;
+  }
   bool by_channel = n->arg_count == 6;
   uint32_t axis = by_channel ? compose_dim(b, n, 3, X->rank) : 0;
   struct arg scale = along(b, n, 1, X, axis), zero = along(b, n, 2, X, axis),
@@ -97,6 +101,12 @@ void compose_fake_quantize_if(struct build *b, struct node *n) {
 
 // i32 sums of products of 8-bit integers
 void compose_int_mm(struct build *b, struct node *n) {
+  for (unsigned i = 0; i < 2; i++)
+    if (!dtype_is_int(node_value(n, i)->dtype) || dtype_bits(node_value(n, i)->dtype) != 8) {
+      compose_error(b, n, E1005, "an operand of %s; both hold 8-bit integers",
+                    dtype_name(node_value(n, i)->dtype));
+      return;
+    }
   n->results[0] = build_binop(b, OP_MM, build_convert(b, X, DTYPE_I32),
                               build_convert(b, node_value(n, 1), DTYPE_I32));
 }

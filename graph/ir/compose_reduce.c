@@ -35,7 +35,9 @@ static bool has_no_elements(const struct value *x) {
 // max + log(sum(exp(x - max))); log(0) for no elements
 void compose_logsumexp(struct build *b, struct node *n) {
   struct value *x = floats(b, X);
-  struct dims d = dims_of(n, 1, X->rank);
+  struct dims d;
+  if (!compose_dims(b, n, 1, X->rank, &d))
+    return;
   bool keepdim = node_truth(n, 2);
   if (has_no_elements(X)) {
     struct value *zero = build_sum(b, x, &d, keepdim);
@@ -78,9 +80,20 @@ static struct value *norm(struct build *b, struct value *x, double p, const stru
   return p > 1 ? root(b, sum, 1 / p) : build_real(b, OP_POW_TENSOR_SCALAR, sum, 1 / p);
 }
 
+static bool has_norm(struct build *b, const struct node *n) {
+  if (dtype_is_float(X->dtype))
+    return true;
+  compose_error(b, n, E1005, "`self` holds %s; norms are of floats", dtype_name(X->dtype));
+  return false;
+}
+
 // self ord dim keepdim dtype; ord None is 2
 void compose_norm(struct build *b, struct node *n) {
-  struct dims d = dims_of(n, 2, X->rank);
+  struct dims d;
+  if (!has_norm(b, n))
+    return;
+  if (!compose_dims(b, n, 2, X->rank, &d))
+    return;
   double p = node_is_none(n, 1) ? 2 : node_real(n, 1);
   enum dtype t = n->args[4].kind == ARG_DTYPE ? n->args[4].dtype : float_of(X);
   struct value *x = build_convert(b, X, dtype_to_compute(t));
@@ -88,6 +101,8 @@ void compose_norm(struct build *b, struct node *n) {
 }
 
 void compose_norm_of_all(struct build *b, struct node *n) {
+  if (!has_norm(b, n))
+    return;
   struct dims d = dims_from(0, X->rank);
   double p = node_is_none(n, 1) ? 2 : node_real(n, 1);
   enum dtype t = n->arg_count > 2 && n->args[2].kind == ARG_DTYPE ? n->args[2].dtype : float_of(X);
@@ -111,12 +126,16 @@ void compose_nansum(struct build *b, struct node *n) {
 
 void compose_count_nonzero(struct build *b, struct node *n) {
   struct value *here = build_int(b, OP_NE_TENSOR, X, 0);
-  struct dims d = dims_of(n, 1, X->rank);
+  struct dims d;
+  if (!compose_dims(b, n, 1, X->rank, &d))
+    return;
   n->results[0] = build_sum(b, build_convert(b, here, DTYPE_I64), &d, false);
 }
 
 void compose_aminmax(struct build *b, struct node *n) {
-  struct dims d = dims_of(n, 1, X->rank);
+  struct dims d;
+  if (!compose_dims(b, n, 1, X->rank, &d))
+    return;
   n->results[0] = fold(b, OP_AMIN, X, &d, node_truth(n, 2));
   n->results[1] = fold(b, OP_AMAX, X, &d, node_truth(n, 2));
 }
@@ -196,8 +215,12 @@ void compose_trace(struct build *b, struct node *n) {
 
 // x[i + 1] y[i + 2] - x[i + 2] y[i + 1]
 void compose_cross(struct build *b, struct node *n) {
-  uint32_t rank = X->rank > Y->rank ? X->rank : Y->rank,
-           dim = rank ? compose_dim(b, n, 2, rank) : 0;
+  uint32_t rank = X->rank, dim = rank ? compose_dim(b, n, 2, rank) : 0;
+  if (rank == 0 || rank != Y->rank || !compose_same_size(b, X->shape[dim], compose_const(b, 3)) ||
+      !compose_same_size(b, Y->shape[dim], compose_const(b, 3))) {
+    compose_error(b, n, E1004, "both operands need as many dimensions, and 3 elements along `dim`");
+    return;
+  }
   struct value *rolled[2][2];
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 2; k++)

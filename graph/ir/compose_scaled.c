@@ -74,6 +74,11 @@ static bool check_scale(struct build *b, const struct node *n, const struct valu
 
 static bool check_matrices(struct build *b, const struct node *n) {
   const struct value *x = node_value(n, 0), *y = node_value(n, 1);
+  if (!dtype_is_float(x->dtype) || !dtype_is_float(y->dtype)) {
+    compose_error(b, n, E1005, "operands of %s and %s; both need 8-bit floats",
+                  dtype_name(x->dtype), dtype_name(y->dtype));
+    return false;
+  }
   if (x->rank == 2 && y->rank == 2)
     return true;
   compose_error(b, n, E1004, "operands of %u and %u dimensions; both need 2", x->rank, y->rank);

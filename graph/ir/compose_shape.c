@@ -44,11 +44,23 @@ static bool divides(struct build *b, const struct node *n, const struct expr *si
   return false;
 }
 
+static bool shuffles_pixels(struct build *b, const struct node *n, int64_t by) {
+  if (X->rank < 3)
+    compose_error(b, n, E1004, "`self` has %u dimensions; it needs [.., channels, rows, columns]",
+                  X->rank);
+  else if (by < 1 || by > INT32_MAX)
+    compose_error(b, n, E1004, "the factor %lld; it must be positive and below 2^31",
+                  (long long)by);
+  else
+    return true;
+  return false;
+}
+
 // [.., C r r, H, W] as [.., C, H r, W r]
 void compose_pixel_shuffle(struct build *b, struct node *n) {
   struct exprs *x = b->g->exprs;
   int64_t r = node_int(n, 1);
-  if (X->rank < 3 || !divides(b, n, X->shape[X->rank - 3], r * r))
+  if (!shuffles_pixels(b, n, r) || !divides(b, n, X->shape[X->rank - 3], r * r))
     return;
   uint32_t at = X->rank - 3;
   const struct expr *by = expr_const(x, r);
@@ -63,7 +75,7 @@ void compose_pixel_shuffle(struct build *b, struct node *n) {
 void compose_pixel_unshuffle(struct build *b, struct node *n) {
   struct exprs *x = b->g->exprs;
   int64_t r = node_int(n, 1);
-  if (X->rank < 3 || !divides(b, n, X->shape[X->rank - 1], r) ||
+  if (!shuffles_pixels(b, n, r) || !divides(b, n, X->shape[X->rank - 1], r) ||
       !divides(b, n, X->shape[X->rank - 2], r))
     return;
   uint32_t at = X->rank - 3;
@@ -378,15 +390,26 @@ void compose_diff(struct build *b, struct node *n) {
   struct arg *parts = arena_array(b->g->arena, struct arg, 3);
   size_t count = 0;
   int64_t times = node_int(n, 1);
+  enum { MOST_TIMES = 1000 };
   if (v->rank == 0 || times < 0) {
     compose_error(b, n, E1004, v->rank ? "`n` is negative" : "`self` has no dimensions");
+    return;
+  }
+  if (times > MOST_TIMES && v->shape[compose_dim(b, n, 2, v->rank)]->hi > MOST_TIMES) {
+    compose_error(b, n, E1009, "%lld times the difference; there are at most %d", (long long)times,
+                  MOST_TIMES);
     return;
   }
   uint32_t dim = compose_dim(b, n, 2, v->rank);
   const unsigned order[] = {3, 0, 4};
   for (size_t i = 0; i < COUNT_OF(order); i++)
-    if (node_value(n, order[i]))
+    if (node_value(n, order[i])) {
+      if (node_value(n, order[i])->rank != X->rank) {
+        compose_error(b, n, E1004, "`prepend` and `append` have the dimensions of `self`");
+        return;
+      }
       parts[count++] = n->args[order[i]];
+    }
   if (count > 1)
     v = BUILD(b, OP_CAT, ((struct arg){.kind = ARG_LIST, .list = {parts, count}}),
               arg_int(b->g, dim));

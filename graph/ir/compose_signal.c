@@ -183,7 +183,9 @@ void compose_fft_frequencies(struct build *b, struct node *n) {
 
 // self dim: the frequency 0 comes to the middle, or back to the front
 void compose_fft_shift(struct build *b, struct node *n) {
-  struct dims d = dims_of(n, 1, X->rank);
+  struct dims d;
+  if (!compose_dims(b, n, 1, X->rank, &d))
+    return;
   struct exprs *e = b->g->exprs;
   const struct expr *by[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < d.count; i++)
@@ -194,10 +196,25 @@ void compose_fft_shift(struct build *b, struct node *n) {
 
 // ---- short transforms ----
 
-// The window in the middle of n_fft elements.
+// Are parts of n_fft elements, `hop` apart, with a window of `length`, argument 4, possible?
+static bool has_parts(struct build *b, const struct node *n, int64_t n_fft, int64_t hop,
+                      const struct expr *length) {
+  const struct value *window = node_value(n, 4);
+  if (n_fft < 1 || hop < 1)
+    compose_error(b, n, E1004, "`n_fft` and `hop_length` must be positive");
+  else if (length->lo < 1 || length->hi > n_fft)
+    compose_error(b, n, E1004, "`win_length` must be from 1 to `n_fft`, %lld", (long long)n_fft);
+  else if (window && (window->rank != 1 || !compose_same_size(b, window->shape[0], length)))
+    compose_error(b, n, E1004, "`window` must have one dimension, of `win_length` elements");
+  else
+    return true;
+  return false;
+}
+
+// The window in the middle of n_fft elements; NULL for NULL.
 static struct value *centred(struct build *b, struct value *window, int64_t n_fft) {
   int64_t have;
-  if (!expr_is_const(window->shape[0], &have) || have >= n_fft)
+  if (!window || !expr_is_const(window->shape[0], &have) || have >= n_fft)
     return window;
   int64_t before = (n_fft - have) / 2;
   return BUILD(b, OP_CONSTANT_PAD_ND, TENSOR(window),
@@ -210,13 +227,14 @@ void compose_stft(struct build *b, struct node *n) {
   int64_t n_fft = node_int(n, 1);
   int64_t hop = node_is_none(n, 2) ? n_fft / 4 : node_int(n, 2);
   struct value *window = node_value(n, 4);
-  if (X->rank < 1 || X->rank > 2 || n_fft < 1 || hop < 1 || (window && window->rank != 1)) {
-    compose_error(b, n, E1004,
-                  "a signal of 1 or 2 dimensions, n_fft, hop_length and a window of 1");
+  const struct expr *length = node_is_none(n, 3) ? compose_const(b, n_fft) : node_expr(n, 3);
+  if (X->rank < 1 || X->rank > 2) {
+    compose_error(b, n, E1004, "`self` has %u dimensions; a signal has 1 or 2", X->rank);
     return;
   }
-  if (!window && !node_is_none(n, 3) && node_int(n, 3) != n_fft) {
-    const struct expr *length = node_expr(n, 3);
+  if (!has_parts(b, n, n_fft, hop, length))
+    return;
+  if (!window && !expr_is(length, n_fft)) {
     window = build_full(b, 1, &length, 1, X->dtype);
   }
   uint32_t parts = X->rank - 1;
@@ -269,13 +287,13 @@ void complex_istft(struct build *b, struct node *n) {
   int64_t n_fft = node_int(n, 1), hop = node_is_none(n, 2) ? n_fft / 4 : node_int(n, 2);
   struct value *window = node_value(n, 4);
   struct exprs *e = b->g->exprs;
-  if (X->rank < 2 || X->rank > 3 || n_fft < 1 || hop < 1 || (window && window->rank != 1) ||
-      node_truth(n, 9)) {
-    compose_error(b, n, E1004,
-                  "transforms of 2 or 3 dimensions, n_fft, hop_length, a window of 1 "
-                  "and a real result");
+  const struct expr *size = node_is_none(n, 3) ? compose_const(b, n_fft) : node_expr(n, 3);
+  if (X->rank < 2 || X->rank > 3 || node_truth(n, 9)) {
+    compose_error(b, n, E1004, "transforms need 2 or 3 dimensions, and `return_complex` False");
     return;
   }
+  if (!has_parts(b, n, n_fft, hop, size))
+    return;
   uint32_t last = X->rank - 1;
   bool is_half = node_is_none(n, 7) ? !expr_is(X->shape[last - 1], n_fft) : node_truth(n, 7);
   struct dims along = dims_one(last);
@@ -286,7 +304,6 @@ void complex_istft(struct build *b, struct node *n) {
               arg_int(b->g, n_fft / 2 + 1));
   struct value *v =
       z ? BUILD(b, OP_FFT_C2R, TENSOR(z), dims_arg(b, &along), norm, arg_int(b->g, n_fft)) : NULL;
-  const struct expr *size = node_is_none(n, 3) ? compose_const(b, n_fft) : node_expr(n, 3);
   if (!v)
     return;
   window = centred(b, window ? window : build_full(b, 1, &size, 1, v->dtype), n_fft);

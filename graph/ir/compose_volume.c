@@ -273,7 +273,7 @@ void compose_adaptive_max_pool(struct build *b, struct node *n) {
   uint32_t want = operator_row(n->op)->part == OP_MAX_DIM      ? 1
                   : operator_row(n->op)->part == OP_MAX_POOL2D ? 2
                                                                : 3;
-  if (count != want || rank <= count) {
+  if (count != want || rank <= count || rank > count + 2) {
     compose_error(b, n, E1004, "%u output sizes for a tensor of %u dimensions", count, rank);
     return;
   }

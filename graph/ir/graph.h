@@ -193,8 +193,9 @@ struct value *graph_add_input(struct graph *g, const char *name, enum dtype dtyp
                               struct span at);
 // Appends a node; the operator's rule gives shapes, strides and dtypes of its results. `args` has
 // an entry for each parameter, or ends before trailing ones with defaults; it is copied. NULL after
-// an error (E1003 to E1006) at `at`. A composed operator (graph/ir/composed.def) appends others:
-// the returned node is not part of the graph and only has their results.
+// an error (E1003 to E1006) at `at`, or if a tensor is missing after an earlier one. A composed
+// operator (graph/ir/composed.def) appends others: the returned node is not part of the graph and
+// only has their results.
 struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,
                           size_t arg_count, struct span at);
 // The result of such a node with one result; NULL after an error.

@@ -52,15 +52,6 @@ static struct arg int_arg(struct build *b, int64_t value) { return arg_int(b->g,
 
 struct value *build_apply(struct build *b, enum operator_id op, size_t count,
                           const struct arg *args) {
-  for (size_t i = 0; i < count; i++) {
-    if (args[i].kind == ARG_VALUE && !args[i].value)
-      return NULL;
-    if (args[i].kind != ARG_LIST)
-      continue;
-    for (size_t k = 0; k < args[i].list.count; k++)
-      if (args[i].list.at[k].kind == ARG_VALUE && !args[i].list.at[k].value)
-        return NULL;
-  }
   return graph_apply(b->g, op, args, count, b->at);
 }
 

@@ -149,6 +149,11 @@ bool infer_require(struct infer *in, const struct expr *slack, const char *text)
   return graph_require(in->g, slack, text, in->n->span);
 }
 
+bool infer_not_above(struct infer *in, const struct expr *a, const struct expr *b,
+                     const char *text) {
+  return infer_require(in, expr_sub(in->g->exprs, b, a), text);
+}
+
 bool infer_sizes(struct infer *in, unsigned i, struct extent *ret) {
   const struct arg *list;
   size_t count = node_list(in->n, i, &list);
@@ -188,6 +193,10 @@ struct extent extent_of(const struct value *v) {
 bool infer_same_size(struct infer *in, const struct expr *a, const struct expr *b) {
   bool are_numbers = expr_is_const(a, NULL) && expr_is_const(b, NULL);
   return a == b || (!are_numbers && graph_require_equal(in->g, a, b, in->n->span));
+}
+
+bool infer_is_one(struct infer *in, const struct value *v) {
+  return infer_same_size(in, value_numel(in->g->exprs, v), expr_const(in->g->exprs, 1));
 }
 
 // The operands have this size no longer, but 1.

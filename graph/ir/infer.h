@@ -52,6 +52,9 @@ bool infer_wrap_dim(struct infer *in, const struct expr *e, uint32_t rank, uint3
 // Requires `slack` >= 0. False if it is always negative; if that depends on the sizes of a run, the
 // graph keeps the condition, with `text` on the graph's arena.
 bool infer_require(struct infer *in, const struct expr *slack, const char *text);
+// Requires a <= b in the same way.
+bool infer_not_above(struct infer *in, const struct expr *a, const struct expr *b,
+                     const char *text);
 // A list of sizes; -1 is kept. E1009 beyond GRAPH_MAX_RANK.
 bool infer_sizes(struct infer *in, unsigned i, struct extent *ret);
 enum dtype infer_dtype_or(struct infer *in, unsigned i, enum dtype otherwise); // of a parameter d?
@@ -63,6 +66,8 @@ struct extent extent_of(const struct value *v);
 // ---- shapes ----
 // Equal, or taken as equal and checked by each run (graph_require_equal).
 bool infer_same_size(struct infer *in, const struct expr *a, const struct expr *b);
+// Has it one element, or is taken to?
+bool infer_is_one(struct infer *in, const struct value *v);
 // Takes a size as 1, as one of PyTorch's guards made it: it counts as 1 from here on, and each run
 // checks it. False if it is another number, or a symbol.
 bool infer_make_one(struct infer *in, const struct expr *size);

@@ -48,6 +48,21 @@ static bool result_like(struct infer *in, unsigned i, const struct value *v) {
   return infer_result(in, i, v->dtype, v->rank, v->shape, NULL);
 }
 
+static bool holds_graph(const struct arg *a) {
+  bool holds = a->kind == ARG_GRAPH;
+  for (size_t i = 0; a->kind == ARG_LIST && i < a->list.count && !holds; i++)
+    holds = holds_graph(&a->list.at[i]);
+  return holds;
+}
+
+// Arguments from `first` on are tensors, not further subgraphs.
+static bool check_arguments(struct infer *in, unsigned first) {
+  for (unsigned i = first; i < in->n->arg_count; i++)
+    if (holds_graph(&in->n->args[i]))
+      return infer_error(in, E1003, "argument %u is a subgraph, or holds one", i);
+  return true;
+}
+
 // ---- cond: pred true_graph false_graph operands ----
 
 bool infer_cond(struct infer *in) {
@@ -58,8 +73,8 @@ bool infer_cond(struct infer *in) {
   if (!is_predicate(pred))
     return infer_error(in, E1005, "`pred` is %s; it is a boolean of one element",
                        infer_type_text(in, pred));
-  if (!check_graph(in, yes) || !check_graph(in, no) || !check_operands(in, yes, count, operands) ||
-      !check_operands(in, no, count, operands))
+  if (!check_arguments(in, 3) || !check_graph(in, yes) || !check_graph(in, no) ||
+      !check_operands(in, yes, count, operands) || !check_operands(in, no, count, operands))
     return false;
   if (yes->outputs.len != no->outputs.len)
     return infer_error(in, E1003, "`%s` returns %s, `%s` returns %s", yes->name,
@@ -98,7 +113,7 @@ bool infer_while_loop(struct infer *in) {
   struct value **operands, **carried;
   size_t count = node_tensors(in->n, 2, 4, in->g->arena, &operands);
   size_t kept = node_tensors(in->n, 2, 3, in->g->arena, &carried);
-  if (!check_graph(in, cond) || !check_graph(in, body) ||
+  if (!check_arguments(in, 2) || !check_graph(in, cond) || !check_graph(in, body) ||
       !check_operands(in, cond, count, operands) || !check_operands(in, body, count, operands))
     return false;
   if (cond->outputs.len != 1 || !is_predicate(cond->outputs.at[0]))
@@ -151,6 +166,8 @@ bool infer_scan(struct infer *in) {
   struct arena *a = in->g->arena;
   size_t carried = node_tensors(in->n, 1, 2, a, &init), sliced = node_tensors(in->n, 2, 3, a, &xs);
   size_t more = node_tensors(in->n, 3, 4, a, &rest), count = 0;
+  if (!check_arguments(in, 1))
+    return false;
   if (sliced == 0)
     return infer_error(in, E1003, "`xs` is empty");
   all = arena_array(a, struct value *, carried + sliced + more + 1);

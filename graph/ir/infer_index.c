@@ -38,7 +38,8 @@ bool infer_gather(struct infer *in) {
                        "`self` is %s, `index` is %s: they have different numbers of dimensions",
                        infer_type_text(in, v), infer_type_text(in, index));
   for (uint32_t k = 0; k < v->rank && index->rank == v->rank; k++)
-    if (k != d && index->shape[k]->lo > v->shape[k]->hi)
+    if (k != d && !infer_not_above(in, index->shape[k], v->shape[k],
+                                   "the indices of a gather are larger than its tensor"))
       return infer_error(in, E1004, "`index`, %s, is larger than `self`, %s",
                          infer_type_text(in, index), infer_type_text(in, v));
   return infer_contiguous_like(in, 0, v->dtype, index);

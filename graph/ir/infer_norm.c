@@ -91,11 +91,28 @@ bool infer_rms_norm(struct infer *in) {
   return infer_contiguous_like(in, 0, v->dtype, v) && infer_extent(in, 1, wide(v->dtype), &rows);
 }
 
+// Statistics of each row, in arguments 3 and 4.
+static bool check_row_statistics(struct infer *in, const struct value *v, uint32_t outer) {
+  struct extent rows = rows_of(in, v, outer);
+  for (unsigned i = 3; i < 5; i++) {
+    const struct value *w = infer_value(in, i);
+    bool fits = w->rank == rows.rank;
+    for (uint32_t d = 0; fits && d < rows.rank; d++)
+      fits = infer_same_size(in, w->shape[d], rows.shape[d]);
+    if (!fits)
+      return infer_error(in, E1004, "`%s` is %s; it needs the shape %s", i == 3 ? "mean" : "rstd",
+                         infer_type_text(in, w), infer_shape_text(in, rows.rank, rows.shape));
+  }
+  return true;
+}
+
 bool infer_layer_norm_backward(struct infer *in) {
   const struct value *grad = infer_value(in, 0), *v = infer_value(in, 1),
                      *weight = infer_value(in, 5);
   uint32_t outer;
-  if (!find_outer(in, 2, v, &outer) || !check_same_shape(in, grad, v))
+  if (!infer_wants_float(in, v, "input") || !find_outer(in, 2, v, &outer) ||
+      !check_same_shape(in, grad, v) || !check_row_statistics(in, v, outer) ||
+      !check_affine(in, 5, "weight", v, outer) || !check_affine(in, 6, "bias", v, outer))
     return false;
   if (infer_in_output_mask(in, 0) && !infer_contiguous_like(in, 0, v->dtype, v))
     return false;
@@ -135,14 +152,17 @@ bool infer_group_norm(struct infer *in) {
          infer_result(in, 2, wide(v->dtype), 2, shape, NULL);
 }
 
-static bool check_channels(struct infer *in, const struct value *v) {
+// Vectors of channels, from argument `first` on; statistics that are not used may be empty.
+static bool check_channels(struct infer *in, const struct value *v, uint32_t first) {
+  int weight = infer_parameter(in, "weight"), bias = infer_parameter(in, "bias");
   if (v->rank < 2)
     return infer_error(in, E1004, "`input` is %s; it needs 2 dimensions", infer_type_text(in, v));
-  for (uint32_t i = 0; i < in->n->arg_count; i++) {
+  for (uint32_t i = first; i < in->n->arg_count; i++) {
     const struct value *w = node_value(in->n, i);
-    bool is_vector = w && w->rank == 1, is_input = w && w->rank == v->rank;
-    if (is_vector ? !infer_same_size(in, w->shape[0], v->shape[1]) && !expr_is(w->shape[0], 0)
-                  : w && !is_input)
+    bool may_be_empty = (int)i != weight && (int)i != bias;
+    bool fits = !w || (w->rank == 1 && ((may_be_empty && expr_is(w->shape[0], 0)) ||
+                                        infer_same_size(in, w->shape[0], v->shape[1])));
+    if (!fits)
       return infer_error(in, E1004, "`input` is %s, but %s is given for its channels",
                          infer_type_text(in, v), infer_type_text(in, w));
   }
@@ -166,7 +186,7 @@ bool infer_batch_norm(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   bool functional = in->op->id == OP_NATIVE_BATCH_NORM_FUNCTIONAL;
   bool training = functional && node_truth(in->n, 5);
-  if (!infer_wants_float(in, v, "input") || !check_channels(in, v) || !check_running(in, v) ||
+  if (!infer_wants_float(in, v, "input") || !check_channels(in, v, 1) || !check_running(in, v) ||
       !infer_dense_like(in, 0, v->dtype, v))
     return false;
   const struct expr *count = training ? v->shape[1] : expr_const(in->g->exprs, 0);
@@ -183,7 +203,7 @@ bool infer_batch_norm(struct infer *in) {
 
 bool infer_batch_norm_backward(struct infer *in) {
   const struct value *v = infer_value(in, 1), *weight = infer_value(in, 2);
-  if (!check_same_shape(in, infer_value(in, 0), v) || !check_channels(in, v) ||
+  if (!check_same_shape(in, infer_value(in, 0), v) || !check_channels(in, v, 2) ||
       (!node_truth(in->n, 7) && !check_running(in, v)))
     return false;
   if (infer_in_output_mask(in, 0) && !infer_dense_like(in, 0, v->dtype, v))
@@ -200,7 +220,7 @@ bool infer_batch_norm_backward(struct infer *in) {
 static bool check_nll(struct infer *in, const struct value *v, const struct value *target,
                       const struct value *weight) {
   bool fits =
-      (v->rank == 1 && target->rank <= 1) ||
+      (v->rank == 1 && target->rank == 0) ||
       (v->rank == 2 && target->rank == 1 && infer_same_size(in, v->shape[0], target->shape[0]));
   if (!fits)
     return infer_error(in, E1004, "`self` is %s, `target` is %s", infer_type_text(in, v),
@@ -212,19 +232,38 @@ static bool check_nll(struct infer *in, const struct value *v, const struct valu
   return infer_wants_float(in, v, "self") && infer_wants_integer(in, target, "target", false);
 }
 
+static bool check_reduction(struct infer *in, unsigned i) {
+  int64_t how = node_int(in->n, i);
+  return (how >= 0 && how <= 2) ||
+         infer_error(in, E1004, "`reduction` is %lld; 0 is none, 1 the mean, 2 the sum",
+                     (long long)how);
+}
+
 bool infer_nll_loss(struct infer *in) {
   const struct value *v = infer_value(in, 0);
-  if (!check_nll(in, v, infer_value(in, 1), infer_value(in, 2)))
+  if (!check_reduction(in, 3) || !check_nll(in, v, infer_value(in, 1), infer_value(in, 2)))
     return false;
   bool each = node_int(in->n, 3) == 0 && v->rank == 2; // no reduction
   return infer_result(in, 0, v->dtype, each, v->shape, NULL) &&
          infer_result(in, 1, v->dtype, 0, NULL, NULL);
 }
 
+// The gradient of one loss, or, without reduction, of a loss for each row; and a number of rows.
+static bool check_nll_gradient(struct infer *in, const struct value *v) {
+  const struct value *grad = infer_value(in, 0), *total = infer_value(in, 6);
+  bool each = node_int(in->n, 4) == 0 && v->rank == 2;
+  if (each ? grad->rank != 1 || !infer_same_size(in, grad->shape[0], v->shape[0])
+           : !infer_is_one(in, grad))
+    return infer_error(in, E1004, "`grad_output` is %s; it needs the shape of the loss, %s",
+                       infer_type_text(in, grad), infer_shape_text(in, each, v->shape));
+  return infer_is_one(in, total) || infer_error(in, E1004, "`total_weight` is %s; it is one number",
+                                                infer_type_text(in, total));
+}
+
 bool infer_nll_loss_backward(struct infer *in) {
   const struct value *v = infer_value(in, 1);
-  return check_nll(in, v, infer_value(in, 2), infer_value(in, 3)) &&
-         infer_contiguous_like(in, 0, v->dtype, v);
+  return check_reduction(in, 4) && check_nll(in, v, infer_value(in, 2), infer_value(in, 3)) &&
+         check_nll_gradient(in, v) && infer_contiguous_like(in, 0, v->dtype, v);
 }
 
 // ---- attention ----

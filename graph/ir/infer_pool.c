@@ -2,35 +2,50 @@
 // Results of pooling over the last two dimensions.
 #include "graph/ir/infer.h"
 
-// Entry d of a list of one or two; an empty list is that of `otherwise`.
-static const struct expr *pair(struct infer *in, unsigned i, unsigned otherwise, uint32_t d) {
+// Where an operator has the arguments of its windows: kernel_size, stride, padding and, unless
+// there is none, dilation follow each other.
+struct windows {
+  unsigned at, ceil_at;
+  bool has_dilation;
+};
+
+// Entry d of a list of one or two.
+static const struct expr *entry(struct infer *in, unsigned i, uint32_t d) {
   const struct arg *list;
   size_t count = node_list(in->n, i, &list);
-  if (count == 0)
-    count = node_list(in->n, otherwise, &list);
-  return count == 0 ? expr_const(in->g->exprs, 1) : list[count == 1 ? 0 : d].number;
+  return list[count == 1 ? 0 : d].number;
+}
+
+// Those of a kernel without strides are its sizes.
+static const struct expr *stride_of(struct infer *in, const struct windows *w, uint32_t d) {
+  const struct arg *list;
+  return entry(in, node_list(in->n, w->at + 1, &list) ? w->at + 1 : w->at, d);
 }
 
 // Checks kernels, strides, paddings, dilations: constants, windows of at least one element, padding
 // of at most half a window.
-static bool check_pairs(struct infer *in, unsigned first, unsigned end) {
+static bool check_windows(struct infer *in, const struct windows *w) {
   const struct arg *list;
-  for (unsigned i = first; i < end; i++) {
-    size_t count = in->n->args[i].kind == ARG_LIST ? node_list(in->n, i, &list) : 0;
-    if (count > 2)
-      return infer_error(in, E1004, "%zu numbers for 2 dimensions", count);
+  size_t parameters;
+  const struct parameter *names = operator_parameters(in->op->id, &parameters);
+  const unsigned stride = w->at + 1, padding = w->at + 2, dilation = w->at + 3;
+  for (unsigned i = w->at; i <= (w->has_dilation ? dilation : padding); i++) {
+    size_t count = node_list(in->n, i, &list);
+    if (count > 2 || (count == 0 && i != stride))
+      return infer_error(in, E1004,
+                         "`%.*s` has %zu numbers; it needs one, or one for each dimension",
+                         STR_ARG(names[i].name), count);
     for (size_t k = 0; k < count; k++)
-      if (!expr_is_const(list[k].number, NULL))
-        return infer_error(in, E1004, "window sizes must be constants");
+      if (!expr_is_const(list[k].number, NULL) || list[k].number->hi > INT32_MAX)
+        return infer_error(in, E1004, "window sizes must be constants below 2^31");
   }
   for (uint32_t d = 0; d < 2; d++) {
-    const struct expr *kernel = pair(in, 1, 1, d);
-    int64_t padding = 0;
-    if (node_list(in->n, 3, &list) > 0)
-      expr_is_const(pair(in, 3, 3, d), &padding);
-    if (kernel->lo < 1 || padding < 0 || padding > kernel->lo / 2)
+    const struct expr *kernel = entry(in, w->at, d), *pad = entry(in, padding, d);
+    if (kernel->lo < 1 || pad->lo < 0 || pad->lo > kernel->lo / 2)
       return infer_error(
           in, E1004, "windows must have at least one element, and padding at most half of that");
+    if (stride_of(in, w, d)->lo < 1 || (w->has_dilation && entry(in, dilation, d)->lo < 1))
+      return infer_error(in, E1004, "strides and dilations must be positive");
   }
   return true;
 }
@@ -51,24 +66,22 @@ static const struct expr *pooled(struct exprs *x, const struct expr *size,
   return expr_min(x, count, expr_cdiv(x, expr_add(x, size, padding), stride));
 }
 
-static bool pool_extent(struct infer *in, const struct value *v, int dilation_at, unsigned ceil_at,
+static bool pool_extent(struct infer *in, const struct value *v, struct windows w,
                         struct extent *e) {
   struct exprs *x = in->g->exprs;
   if (v->rank != 3 && v->rank != 4)
     return infer_error(in, E1004, "`self` is %s; it needs 3 or 4 dimensions",
                        infer_type_text(in, v));
-  if (!check_pairs(in, 1, ceil_at))
+  if (!check_windows(in, &w))
     return false;
   *e = extent_of(v);
   for (uint32_t d = 0; d < 2; d++) {
-    const struct expr *dilation =
-        dilation_at < 0 ? expr_const(x, 1) : pair(in, (unsigned)dilation_at, 1, d);
-    const struct expr *stride = pair(in, 2, 1, d);
-    if (stride->lo < 1 || dilation->lo < 1)
-      return infer_error(in, E1004, "strides and dilations must be positive");
     const struct expr **size = &e->shape[v->rank - 2 + d];
-    *size = pooled(x, *size, pair(in, 1, 1, d), stride, pair(in, 3, 3, d), dilation,
-                   node_truth(in->n, ceil_at));
+    *size = pooled(x, *size, entry(in, w.at, d), stride_of(in, &w, d), entry(in, w.at + 2, d),
+                   w.has_dilation ? entry(in, w.at + 3, d) : expr_const(x, 1),
+                   node_truth(in->n, w.ceil_at));
+    if (!infer_require(in, expr_addi(x, *size, -1), "an image is smaller than the windows"))
+      return infer_error(in, E1004, "`self`, %s, is smaller than a window", infer_type_text(in, v));
   }
   if (value_is_channels_last(x, v))
     extent_channels_last(x, e);
@@ -80,17 +93,18 @@ static bool pool_extent(struct infer *in, const struct value *v, int dilation_at
 bool infer_max_pool2d(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   struct extent e;
-  return pool_extent(in, v, 4, 5, &e) && infer_extent(in, 0, v->dtype, &e) &&
-         infer_extent(in, 1, DTYPE_I64, &e);
+  return pool_extent(in, v, (struct windows){1, 5, true}, &e) &&
+         infer_extent(in, 0, v->dtype, &e) && infer_extent(in, 1, DTYPE_I64, &e);
 }
 
 bool infer_avg_pool2d(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   struct extent e;
-  return pool_extent(in, v, -1, 4, &e) && infer_extent(in, 0, v->dtype, &e);
+  return pool_extent(in, v, (struct windows){1, 4, false}, &e) && infer_extent(in, 0, v->dtype, &e);
 }
 
-// grad_output:0 self:1 indices:7
+// grad_output:0 self:1 kernel_size:2 stride:3 padding:4 dilation:5 ceil_mode:6 indices:7. Windows
+// of one element are those of unpooling, which has any number of them.
 bool infer_pool_backward(struct infer *in) {
   const struct value *grad = infer_value(in, 0), *v = infer_value(in, 1),
                      *indices = infer_value(in, 7);
@@ -102,8 +116,16 @@ bool infer_pool_backward(struct infer *in) {
     return infer_error(in, E1004, "`self` is %s, `grad_output` is %s, `indices` are %s",
                        infer_type_text(in, v), infer_type_text(in, grad),
                        infer_type_text(in, indices));
-  if (!infer_wants_integer(in, indices, "indices", false) || !infer_same_dtype(in, grad, v))
+  const struct windows w = {2, 6, true};
+  struct extent of;
+  if (!infer_wants_integer(in, indices, "indices", false) || !infer_same_dtype(in, grad, v) ||
+      !pool_extent(in, v, w, &of))
     return false;
+  bool pools = !expr_is(entry(in, w.at, 0), 1) || !expr_is(entry(in, w.at, 1), 1);
+  for (uint32_t d = v->rank - 2; pools && d < v->rank; d++)
+    if (!infer_same_size(in, grad->shape[d], of.shape[d]))
+      return infer_error(in, E1004, "`grad_output` is %s; the windows give %s",
+                         infer_type_text(in, grad), infer_shape_text(in, of.rank, of.shape));
   return infer_dense_like(in, 0, v->dtype, v);
 }
 

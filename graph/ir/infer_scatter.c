@@ -19,6 +19,14 @@ bool infer_flip(struct infer *in) {
   return infer_like(in);
 }
 
+bool infer_prod_others(struct infer *in) {
+  const struct arg *list;
+  uint32_t d;
+  if (node_list(in->n, 1, &list) != 1 || infer_value(in, 0)->rank == 0)
+    return infer_error(in, E1004, "`dims` must name one dimension of `self`");
+  return infer_wrap_dim(in, list[0].number, infer_value(in, 0)->rank, &d) && infer_like(in);
+}
+
 bool infer_roll(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   const struct arg *shifts, *list;
@@ -26,6 +34,8 @@ bool infer_roll(struct infer *in) {
   uint32_t d;
   if (dims ? count != dims : count != 1)
     return infer_error(in, E1004, "%zu shifts, but %zu dimensions", count, dims);
+  if (dims && v->rank == 0)
+    return infer_error(in, E1004, "`self` has no dimensions, but `dims` names %zu", dims);
   for (size_t i = 0; i < dims; i++)
     if (!infer_wrap_dim(in, list[i].number, v->rank, &d))
       return false;
@@ -137,8 +147,10 @@ bool infer_scatter(struct infer *in) {
     return false;
   bool same = index->rank == v->rank && (!src || src->rank == v->rank);
   for (uint32_t k = 0; same && k < v->rank; k++)
-    same = (k == d || index->shape[k]->lo <= v->shape[k]->hi) &&
-           (!src || index->shape[k]->lo <= src->shape[k]->hi);
+    same = (k == d || infer_not_above(in, index->shape[k], v->shape[k],
+                                      "the indices of a scatter are larger than its tensor")) &&
+           (!src || infer_not_above(in, index->shape[k], src->shape[k],
+                                    "the indices of a scatter are larger than its source"));
   if (!same)
     return infer_error(in, E1004, "`index`, %s, does not fit `self`, %s%s%s",
                        infer_type_text(in, index), infer_type_text(in, v),

@@ -167,6 +167,21 @@ static bool need_lengths(struct lengths *l, const struct value *q) {
   return fits && has_slopes;
 }
 
+// Keys and values by pages have a shape of their own.
+static bool need_tensors(struct lengths *l, struct value *const of[3], int64_t *ret_depth) {
+  uint32_t rank = of[0]->rank;
+  bool has_pages = tensor_argument(l->n, "block_table") != NULL;
+  bool fits =
+      (has_pages ? rank == (l->cu_q ? 3 : 4)
+                 : (rank == 3 || rank == 4) && of[1]->rank == rank && of[2]->rank == rank) &&
+      expr_is_const(of[0]->shape[rank - 1], ret_depth) && *ret_depth >= 1;
+  if (!fits)
+    compose_error(l->b, l->n, E1004,
+                  "`query`, `key` and `value` must be [rows, heads, columns] or [batch, rows, "
+                  "heads, columns], with a constant number of columns");
+  return fits;
+}
+
 static bool is_ends(const struct value *of) { return of->rank == 1 && dtype_is_int(of->dtype); }
 
 // Pages have no ends of keys: their numbers in use say as much.
@@ -199,17 +214,9 @@ static bool begin(struct lengths *l, unsigned query, const char *most) {
     compose_error(l->b, l->n, E1008, "dropout within attention");
     return false;
   }
-  if (!read_operands(l, of, most))
-    return false;
-  uint32_t rank = of[0]->rank;
   int64_t depth;
-  if ((rank != 3 && rank != 4) || of[1]->rank != rank || of[2]->rank != rank ||
-      !expr_is_const(of[0]->shape[rank - 1], &depth) || depth < 1) {
-    compose_error(l->b, l->n, E1004,
-                  "`query`, `key` and `value` must be [rows, heads, columns] or [batch, rows, "
-                  "heads, columns], with a constant number of columns");
+  if (!need_tensors(l, of, &depth) || !read_operands(l, of, most))
     return false;
-  }
   l->scale = real_argument(l->n, "scale", 1 / sqrt((double)depth));
   l->q = lengths_heads_outside(l->b, of[0]);
   l->k = lengths_heads_outside(l->b, of[1]);

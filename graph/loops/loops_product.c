@@ -4,7 +4,7 @@
 
 static bool is_large(const struct expr *m, const struct expr *n, const struct expr *k) {
   return expr_likely(m) >= 2 && expr_likely(n) >= 2 && expr_likely(k) >= 16 &&
-         expr_likely(m) * expr_likely(n) >= 64;
+         expr_likely_product(expr_likely(m), expr_likely(n)) >= 64;
 }
 
 bool loops_pays_as_product(struct builder *b, const struct value *v, const struct expr *m,

@@ -75,8 +75,8 @@ static bool compare_indices(struct builder *b, const struct node *n, struct defe
     at[i] = i == dim ? expr_const(b->x, 0) : z->at[i];
   enum dtype t = dtype_to_compute(z->value->dtype);
   const struct scalar *i = scalar_convert(b->s, loops_element(b, node_value(n, 2), at), DTYPE_I64);
-  const struct scalar *here =
-      loops_binary(b, SCALAR_EQ, DTYPE_I1, i, scalar_index(b->s, z->at[dim]));
+  const struct expr *own = of->rank ? z->at[dim] : expr_const(b->x, 0);
+  const struct scalar *here = loops_binary(b, SCALAR_EQ, DTYPE_I1, i, scalar_index(b->s, own));
   const struct scalar *x = loops_element(b, of, z->at), *y = source(b, n, at);
   if (n->op == OP_SCATTER_ADD)
     y = loops_binary(b, SCALAR_ADD, t, x, y);

@@ -61,8 +61,9 @@ static struct value *gradient_by_windows(struct build *b, struct value *g, struc
 // Indices of windows of one position are those of unpooling: anywhere.
 static bool has_few_windows(const struct window *w) {
   enum { MOST_WINDOWS = 9 };
-  return w->side[0].kernel * w->side[1].kernel > 1 &&
-         windows_along(&w->side[0]) * windows_along(&w->side[1]) <= MOST_WINDOWS;
+  int64_t rows = windows_along(&w->side[0]), columns = windows_along(&w->side[1]);
+  return w->side[0].kernel * w->side[1].kernel > 1 && rows <= MOST_WINDOWS &&
+         columns <= MOST_WINDOWS && rows * columns <= MOST_WINDOWS;
 }
 
 // The image's elements that are no maximum stay 0.

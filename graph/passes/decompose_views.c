@@ -287,7 +287,7 @@ bool decompose_flip(struct decompose *d, const struct node *n, struct value **re
     is_plain &= at[i] >= 0;
     at[i] += at[i] < 0 ? x->rank : 0;
   }
-  if (count == 0)
+  if (count == 0 || x->rank == 0)
     return decompose_is(d, n, ret, x);
   if (is_plain)
     return decompose_keep(d);

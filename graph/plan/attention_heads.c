@@ -120,7 +120,8 @@ static bool has_bounds_by_head(const struct attention_plan *t) {
 
 void attention_pack_heads(struct planner *pl, struct attention_plan *t) {
   int64_t size = group_size(t);
-  if (size == 1 || has_bounds_by_head(t) || expr_likely(axis_extent(t->m)) * size > MOST_ROWS ||
+  if (size == 1 || has_bounds_by_head(t) ||
+      expr_likely_product(expr_likely(axis_extent(t->m)), size) > MOST_ROWS ||
       !expr_is_multiple(axis_extent(t->batch), size))
     return;
   struct packing p = packing_of(pl, t, size);

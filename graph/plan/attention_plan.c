@@ -77,8 +77,8 @@ static void find_tiles(struct planner *pl, struct attention_plan *t) {
 // The result is stored by a descriptor if nothing else is computed from it, in whole blocks: rows
 // behind those of a batch are another one's.
 static void find_out_tile(struct planner *pl, struct attention_plan *t) {
-  const struct write_part *w = &t->epilogue.writes.at[0];
-  if (!t->blocks.by_tiles || t->epilogue.writes.len != 1 || w->body->kind != SCALAR_LOAD ||
+  const struct write_part *w = t->epilogue.writes.len == 1 ? t->epilogue.writes.at : NULL;
+  if (!w || !t->blocks.by_tiles || w->body->kind != SCALAR_LOAD ||
       w->body->buffer != t->stage->out || !expr_is_multiple(axis_extent(t->m), t->blocks.block_m))
     return;
   const struct scalar *stored = scalar_load(pl->s, w->buffer, w->offset);

@@ -46,7 +46,7 @@ static uint32_t used_of(struct ordering *o, const struct buffer *b) {
   if (at)
     return (uint32_t)at - 1;
   struct used *u = arena_new(o->a, struct used);
-  u->bytes = memory_rounded(expr_hint(b->numel) * (int64_t)dtype_bytes(b->dtype));
+  u->bytes = memory_likely(b->numel, b->dtype);
   u->is_temporary = b->role == BUFFER_TEMP;
   vec_push(o->a, &o->used, u);
   ptrmap_put(o->a, &o->by_buffer, b, (void *)(uintptr_t)o->used.len);

@@ -57,7 +57,7 @@ static void add_access(struct access_sum *s, const struct buffer *b, const struc
       s->along[i] += bytes;
   }
   if (is_read && axes + 1 == m->rank && absent + 1 < m->rank && absent < 8 &&
-      expr_hint(b->numel) * bytes > LARGE_TABLE && !is_gathered(offset))
+      expr_likely_product(expr_hint(b->numel), bytes) > LARGE_TABLE && !is_gathered(offset))
     s->tables[absent] += bytes;
   if (axes < m->rank)
     return;
@@ -90,7 +90,7 @@ static void plan_block(struct planner *pl, const struct access_sum *s, struct ma
   int64_t total = 1, last = extent_of(map_last_axis(m));
   bool may_grow = false;
   for (uint32_t i = 0; i < m->rank; i++) {
-    total *= extent_of(m->axes[i]);
+    total = expr_likely_product(total, extent_of(m->axes[i]));
     may_grow |= !expr_is_const(axis_extent(m->axes[i]), NULL);
   }
   // On an H200 half-precision rotary embeddings and swiglu were 6 and 1 % faster with two warps
@@ -140,7 +140,7 @@ static void plan_across(const struct access_sum *s, struct map_plan *m) {
   // of 64.
   int64_t elements = 1;
   for (uint32_t i = 0; i < m->rank; i++)
-    elements *= extent_of(m->axes[i]);
+    elements = expr_likely_product(elements, extent_of(m->axes[i]));
   bool is_large = s->narrowest <= 2 && s->bytes <= 6 &&
                   elements >> 14 >= 8 * (int64_t)plan_multiprocessors(s->pl->o);
   unsigned side = is_large && last >= 128 && other >= 128 ? 128 : 64;

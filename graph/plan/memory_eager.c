@@ -62,8 +62,7 @@ int64_t memory_eager_peak(const struct graph *g, struct arena *a) {
       const struct value *v = node->results[j];
       if (!v || last[v->id] == SIZE_MAX)
         continue;
-      int64_t bytes =
-          memory_rounded(expr_hint(value_numel(g->exprs, v)) * (int64_t)dtype_bytes(v->dtype));
+      int64_t bytes = memory_likely(value_numel(g->exprs, v), v->dtype);
       live += bytes;
       freed[last[v->id] > i ? last[v->id] : i] += bytes;
     }

@@ -9,8 +9,13 @@
 
 enum { MEMORY_ALIGNMENT = 256 };
 
-static inline int64_t memory_rounded(int64_t bytes) {
-  return (bytes + MEMORY_ALIGNMENT - 1) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT;
+// The bytes of that many elements for likely sizes, rounded up; of symbolic sizes beyond any memory
+// so many that sums of them do not overflow.
+static inline int64_t memory_likely(const struct expr *elements, enum dtype t) {
+  const int64_t most = INT64_C(1) << 45, count = expr_hint(elements), bytes = dtype_bytes(t);
+  if (count > most / bytes)
+    return most;
+  return (count * bytes + MEMORY_ALIGNMENT - 1) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT;
 }
 
 struct life {

@@ -31,7 +31,8 @@ static void touch(struct search *f, struct buffer *of, size_t at) {
     l->buffer = b;
     l->first = at;
     l->size = size_of(f->x, b);
-    l->bytes = expr_hint(l->size);
+    if (!expr_is_const(l->size, &l->bytes))
+      l->bytes = memory_likely(b->numel, b->dtype);
     l->storage = l;
     vec_push(f->a, &f->lives, l);
     ptrmap_put(f->a, &f->by_buffer, b, l);

@@ -124,6 +124,10 @@ static bool apply_to(struct reader *r, struct span at, enum operator_id op, stru
   return a->value || (r->failed = true, false);
 }
 
+static struct arg to_f32(const struct value *number) {
+  return (struct arg){.kind = number->complex ? ARG_COMPLEX : ARG_DTYPE, .dtype = DTYPE_F32};
+}
+
 // Such a number has no say in the type of a result within its kind, as if it stood in the text:
 // tensors of rank 0 get a dimension for the operation, and outrank it; a float beside integers
 // alone is an f32.
@@ -146,7 +150,7 @@ static bool pointwise(struct reader *r, struct span at, enum operator_id op, str
   for (size_t i = 0; i < count; i++) {
     bool is_number = is_at_run_time(r, &args[i]), is_tensor = args[i].kind == ARG_VALUE;
     if (is_number && is_tensor && !has_floats && args[i].value->dtype == DTYPE_F64 &&
-        !apply_to(r, at, OP_CONVERT_ELEMENT_TYPE, ARG_D(DTYPE_F32), &args[i]))
+        !apply_to(r, at, OP_CONVERT_ELEMENT_TYPE, to_f32(args[i].value), &args[i]))
       return false;
     if (!is_number && is_tensor && !has_dimensions &&
         !apply_to(r, at, OP_RESHAPE, arg_ints(r->g, 1, &one), &args[i]))

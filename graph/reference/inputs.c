@@ -229,12 +229,13 @@ static void look_at_factor(struct follow *f, const struct use *u) {
   for (int steps = 0; steps < 8 && other && other->def; steps++) {
     const struct node *def = other->def;
     if (def->op == OP_MUL_TENSOR && !node_value(def, 1) && def->args[1].kind != ARG_BOOL) {
+      const double most = 1 << 20; // NaN counts as 0
       int64_t by = 0;
       if (def->args[1].kind == ARG_FLOAT)
-        by = (int64_t)def->args[1].real;
+        by = (int64_t)fmin(fmax(def->args[1].real, 0), most);
       else
         expr_is_const(def->args[1].number, &by);
-      if (by > 1 && steps > 0)
+      if (by > 1 && by <= (int64_t)most && steps > 0)
         want_small(f, by * by);
       return;
     }
@@ -288,7 +289,8 @@ static bool passes_on(const struct use *u, int64_t *shift) {
     int64_t constant = 0;
     if (u->parameter != 0 || n->args[1].kind == ARG_VALUE)
       return false;
-    if (n->args[1].kind == ARG_INT && expr_is_const(n->args[1].number, &constant))
+    if (n->args[1].kind == ARG_INT && expr_is_const(n->args[1].number, &constant) &&
+        constant > -INT32_MAX && constant < INT32_MAX) // beyond any index
       *shift += n->op == OP_ADD_TENSOR ? constant : -constant;
     return true;
   }

@@ -179,7 +179,7 @@ bool reference_attention(struct reference_call *c) {
     return false;
   if (a.lse && a.lse->numel < a.batches * a.heads * a.rows)
     a.lse = NULL; // not used
-  if (a.lse)
+  if (a.lse && a.batches * a.heads > 0)
     a.sum_rows = a.lse->numel / (a.batches * a.heads);
   call_for(c, a.batches * a.heads, a.rows * a.columns * (a.depth + a.width), attend, &a);
   return !a.failed || call_fail(c, "out of memory");

@@ -199,7 +199,7 @@ bool reference_linear(struct reference_call *c) {
   const int64_t k = in->shape[in->rank - 1], n = weight->rank == 2 ? weight->shape[0] : 1;
   const int64_t m = n ? out->numel / n : 0;
   for (int64_t i = 0; bias && i < out->numel; i++)
-    out->at[i] = bias->at[i % n];
+    out->at[i] = bias->at[bias->rank ? i % n : 0];
   matrix_product(c->pool, is_real(c), m, n, k, (struct matrix){in->at, k, 1},
                  (struct matrix){weight->at, 1, k}, (struct matrix){out->at, n, 1});
   return true;

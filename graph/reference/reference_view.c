@@ -93,7 +93,8 @@ bool reference_slice(struct reference_call *c) {
   start += start < 0 ? size : 0;
   start = start < 0 ? 0 : start > size ? size : start;
   v.start = start * v.strides[d];
-  v.strides[d] *= call_int(c, 4);
+  const int64_t step = call_int(c, 4); // of one element any
+  v.strides[d] *= step < size ? step : size;
   return finish(c, &v);
 }
 

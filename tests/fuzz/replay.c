@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main program of a fuzz driver in ordinary builds: runs it over files and folders.
-//   replay-NAME [--mutate N] [--seed S] [--seconds T] PATH...
-// `--mutate N` also runs N mutations of those inputs, without coverage feedback.
+//   replay-NAME [--mutate N] [--first I] [--seed S] [--seconds T] PATH...
+// `--mutate N` also runs N mutations of those inputs, without coverage feedback, of which I is the
+// first.
 // An input that crashes or takes more than a minute is reported; a mutated one is written to the
 // working folder as crash-NAME.
+#define _GNU_SOURCE // sigaltstack
 #include "drive.h"
 #include "mutate.h"
 
@@ -127,10 +129,11 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) {
   return size;
 }
 
-static unsigned long mutate(unsigned long count, uint64_t seed, double seconds) {
+static unsigned long mutate(unsigned long first, unsigned long count, uint64_t seed,
+                            double seconds) {
   static uint8_t data[INPUT_LIMIT];
   time_t start = time(NULL);
-  for (unsigned long i = 0; i < count; i++) {
+  for (unsigned long i = first; i - first < count; i++) {
     char name[100];
     random_state = (seed << 32) + i;
     (void)next_random(), (void)next_random();
@@ -144,18 +147,29 @@ static unsigned long mutate(unsigned long count, uint64_t seed, double seconds) 
              (unsigned long long)seed);
     run(name, data, size);
     if (seconds > 0 && difftime(time(NULL), start) > seconds)
-      return i + 1;
+      return i + 1 - first;
   }
   return count;
 }
 
+// On a stack of its own: endless recursion ends the other one.
+static void handle_signals(void) {
+  static char stack[1 << 16];
+  const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+  sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+  for (size_t i = 0; i < COUNT_OF(signals); i++)
+    sigaction(signals[i], &(struct sigaction){.sa_handler = crashed, .sa_flags = SA_ONSTACK}, NULL);
+}
+
 int main(int argc, char **argv) {
-  unsigned long count = 0;
+  unsigned long count = 0, first = 0;
   uint64_t seed = 0;
   double seconds = 0;
   for (int i = 1; i < argc; i++)
     if (strcmp(argv[i], "--mutate") == 0 && i + 1 < argc)
       count = strtoul(argv[++i], NULL, 10);
+    else if (strcmp(argv[i], "--first") == 0 && i + 1 < argc)
+      first = strtoul(argv[++i], NULL, 10);
     else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
       seed = strtoull(argv[++i], NULL, 10);
     else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)
@@ -166,12 +180,10 @@ int main(int argc, char **argv) {
     fprintf(stderr, "replay: no inputs\n");
     return 2;
   }
-  const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
-  for (size_t i = 0; i < COUNT_OF(signals); i++)
-    signal(signals[i], crashed);
+  handle_signals();
   for (size_t i = 0; i < input_count; i++)
     run(inputs[i].path, inputs[i].data, inputs[i].size);
-  unsigned long made = mutate(count, seed, seconds);
+  unsigned long made = mutate(first, count, seed, seconds);
   printf("%zu inputs, %lu mutations\n", input_count, made);
   for (size_t i = 0; i < input_count; i++) {
     free(inputs[i].path);

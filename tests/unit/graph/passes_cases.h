@@ -300,7 +300,7 @@ static const struct operator_case cases[] = {
      "aten.max_pool2d_with_indices_backward.default(g, x, [2, 2], [2, 2], [0, 0], [1, 1], False, "
      "i)",
      0},
-    {"g: \"f32[2, 4, 3, 4]\", " IMAGE ", i: \"i64[2, 4, 3, 4]\"",
+    {"g: \"f32[2, 4, 4, 5]\", " IMAGE ", i: \"i64[2, 4, 4, 5]\"",
      "aten.max_pool2d_with_indices_backward.default(g, x, [3, 3], [2, 2], [1, 1], [1, 1], False, "
      "i)",
      0},

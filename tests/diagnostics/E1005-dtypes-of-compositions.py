@@ -1,0 +1,18 @@
+class GraphModule(torch.nn.Module):
+    def forward(self, z: "c64[4]", y: "c128[4]", a: "f32[4]", h: "f16[4]", i: "i64[4]", u: "u8[4]", m: "f32[4, 4]", k: "i32[4, 4]"):
+        where = torch.ops.aten.where.self(z, -2, a)
+        put = torch.ops.aten.index_put.default(z, [z], z)
+        scatter = torch.ops.aten.scatter_add.default(z, 0, z, z)
+        dot = torch.ops.aten.vdot.default(z, y)
+        polar = torch.ops.aten.polar.default(a, i)
+        norm = torch.ops.aten.linalg_vector_norm.default(i, 2)
+        product = torch.ops.aten._int_mm.default(k, k)
+        scaled = torch.ops.aten._scaled_mm.default(k, k, a, a)
+        grid = torch.ops.aten.meshgrid.default([a, i])
+        quantile = torch.ops.aten.quantile.scalar(h, 0.5)
+        lerp = torch.ops.aten.lerp.Scalar(a, h, 0.5)
+        bag = torch.ops.aten._embedding_bag.default(m, u, i)
+        fake = torch.ops.aten.fake_quantize_per_tensor_affine.default(i, 0.25, 3, -8, 7)
+        hot = torch.ops.aten.one_hot.default(u, 4)
+        most = torch.ops.aten.scatter_reduce.two(a, 0, i, h, 'amax')
+        return (where,)

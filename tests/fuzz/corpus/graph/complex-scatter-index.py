@@ -1,0 +1,4 @@
+class GraphModule(torch.nn.Module):
+    def forward(self, a: "c64[3]"):
+        r = torch.ops.aten.scatter_add.default(a, 0, a, a)
+        return (r,)
