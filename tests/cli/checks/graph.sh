@@ -432,7 +432,7 @@ refused 'cannot become 0' 'unflatten.int(x, 0, [])'
 refused 'kind "circular"' "pad.default(x, [1, 1], 'circular')"
 refused '4 elements beyond the end' 'narrow.default(x, 0, 3, 4)'
 refused 'of 2 and 1 dimensions' 'outer.default(x, i)'
-refused 'weight of 3 dimensions' 'prelu.default(x, w)'
+refused 'one number, or one for each channel' 'prelu.default(x, w)'
 refused 'is no matrix' 'mT.default(i)'
 refused 'not one window size' 'max_pool1d.default(x, [])'
 refused 'a tensor of 0 dimensions' 'adaptive_avg_pool1d.default(n, [2])'
