@@ -32,7 +32,7 @@ static bool bias_fits(struct lengths *l) {
   const struct expr *to[] = {l->q->shape[0], l->q->shape[1], l->q->shape[2], l->k->shape[2]};
   bool fits = !x || (x->rank == 4 && dtype_is_float(x->dtype));
   for (uint32_t d = 0; x && fits && d < 4; d++)
-    fits = x->shape[d] == to[d] || expr_is(x->shape[d], 1);
+    fits = expr_is(x->shape[d], 1) || compose_same_size(l->b, x->shape[d], to[d]);
   if (!fits)
     compose_error(l->b, l->n, E1004,
                   "`bias` must be of floats and broadcast to [batch, heads, rows, keys]");

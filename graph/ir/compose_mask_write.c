@@ -27,7 +27,7 @@ void compose_mask_write(struct build *b, struct node *n) {
   for (uint32_t d = 0; d < x->rank; d++) {
     bool is_masked = d >= dim && d < dim + mask->rank;
     shape[d] = is_masked ? mask->shape[d - dim] : compose_const(b, 1);
-    if (is_masked && shape[d] != x->shape[d]) {
+    if (is_masked && !compose_same_size(b, shape[d], x->shape[d])) {
       compose_error(b, n, E1004, "dimension %u of the mask has another size than what it indexes",
                     d - dim);
       return;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph text to kernel sources: parsing, types, passes, fusion, sources, memory planning.
-#include "drive.h"
+#include "drive_graph.h"
 #include "graph/graph_compile.h"
 #include "graph/program/program.h"
-#include "graph/read/fx.h"
 
 enum { GRAPH_LIMIT = 8 << 10 }; // bytes
 
@@ -11,9 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct drive d;
   if (size > GRAPH_LIMIT || !drive_begin(&d))
     return 0;
-  struct str text = {arena_strndup(d.arena, (const char *)data, size), size};
-  struct graph *g = graph_read_fx(d.arena, d.diag, source_create(d.arena, "fuzz.py", text));
-  DRIVE_CHECK((g != NULL) == (diag_error_count(d.diag) == 0));
+  struct graph *g = drive_read_graph(&d, data, size);
   struct program_options options = {.target = size % 2 ? "sm_90a" : "cpu"};
   struct program *p = g ? program_compile(g, &options) : NULL;
   struct strbuf out = {0};

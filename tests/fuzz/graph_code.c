@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph text to LLVM IR of its kernels: the kernel compiler must accept every generated
 // source.
+#include "drive_graph.h"
 #include "graph/graph_compile.h"
 #include "graph/program/program.h"
-#include "graph/read/fx.h"
 #include "source.h"
 
 enum { GRAPH_LIMIT = 4 << 10, KERNELS = 6 };
@@ -28,8 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct drive d;
   if (size > GRAPH_LIMIT || !drive_begin(&d))
     return 0;
-  struct str text = {arena_strndup(d.arena, (const char *)data, size), size};
-  struct graph *g = graph_read_fx(d.arena, d.diag, source_create(d.arena, "fuzz.py", text));
+  struct graph *g = drive_read_graph(&d, data, size);
   const struct target *target = target_find(size % 2 ? STR("sm_90a") : STR("cpu"));
   struct program *p =
       g ? program_compile(g, &(struct program_options){.target = target->name}) : NULL;

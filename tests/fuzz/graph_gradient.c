@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph text to the kernels of its gradients: those of all outputs, by all inputs that they depend
 // on.
-#include "drive.h"
+#include "drive_graph.h"
 #include "graph/autodiff/gradient.h"
 #include "graph/graph_compile.h"
-#include "graph/read/fx.h"
 
 enum { GRAPH_LIMIT = 4 << 10, MOST = 64 };
 
@@ -46,8 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct drive d;
   if (size > GRAPH_LIMIT || !drive_begin(&d))
     return 0;
-  struct str text = {arena_strndup(d.arena, (const char *)data, size), size};
-  struct graph *g = graph_read_fx(d.arena, d.diag, source_create(d.arena, "fuzz.py", text));
+  struct graph *g = drive_read_graph(&d, data, size);
   if (g && append_gradients(g)) {
     struct program_options options = {.target = size % 2 ? "sm_90a" : "cpu"};
     DRIVE_CHECK(program_compile(g, &options) || diag_error_count(d.diag));

@@ -2,8 +2,7 @@
 // bf16 conversions and arithmetic, bit by bit: subnormals, halfway cases, overflow and NaN. Usage:
 // test-bf16 FILE DEVICE.
 #include "base/dtype.h"
-
-#include <tile/tile.h>
+#include "tests/run/tap_device.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,20 +13,6 @@ enum { BLOCK = 128, COUNT = 8192, TRIPS = 3 };
 
 static tile_device *device;
 static const char *file;
-
-static void need(tile_status status) {
-  if (status == TILE_OK)
-    return;
-  printf("Bail out! %s\n", tile_error_message());
-  exit(1);
-}
-
-static void *upload(const void *data, size_t bytes) {
-  void *at;
-  need(tile_malloc(device, bytes, &at));
-  need(tile_copy_to_device(device, NULL, at, data, bytes));
-  return at;
-}
 
 static void launch(const char *name, const tile_arg *args, unsigned count, unsigned elements) {
   tile_kernel *k;
@@ -83,7 +68,8 @@ static bool conversions(void) {
     memcpy(&x[i], &bits, sizeof bits);
     d[i] = (double)x[i] * (1 + (double)(i % 3) * 0x1p-30);
   }
-  void *at[] = {upload(x, sizeof x), upload(d, sizeof d), upload(out, sizeof out)};
+  void *at[] = {upload(device, x, sizeof x), upload(device, d, sizeof d),
+                upload(device, out, sizeof out)};
   tile_arg args[] = {tile_arg_pointer(at[0], TILE_F32), tile_arg_pointer(at[1], TILE_F64),
                      tile_arg_pointer(at[2], TILE_BF16)};
   launch("convert", args, 3, COUNT);
@@ -128,7 +114,8 @@ static bool arithmetic(void) {
   bool ok = true;
   for (size_t i = 0; i < COUNT; i++)
     operands(i, &a[i], &b[i]);
-  void *at[] = {upload(a, sizeof a), upload(b, sizeof b), upload(out, sizeof out)};
+  void *at[] = {upload(device, a, sizeof a), upload(device, b, sizeof b),
+                upload(device, out, sizeof out)};
   tile_arg args[] = {tile_arg_pointer(at[0], TILE_BF16), tile_arg_pointer(at[1], TILE_BF16),
                      tile_arg_pointer(at[2], TILE_BF16), tile_arg_i32(TRIPS)};
   launch("compute", args, 4, COUNT);
@@ -145,7 +132,7 @@ static bool sum_with_nan(void) {
   static uint16_t out[BLOCK];
   for (size_t i = 0; i < BLOCK; i++)
     out[i] = (uint16_t)(0x7f81 + i % 64);
-  void *at = upload(out, sizeof out);
+  void *at = upload(device, out, sizeof out);
   launch("add_one", (tile_arg[]){tile_arg_pointer(at, TILE_BF16)}, 1, BLOCK);
   need(tile_copy_to_host(device, NULL, out, at, sizeof out));
   tile_free(device, at);

@@ -3,8 +3,7 @@
 // the operands' dimensions, lengths that are no multiples of blocks. Usage: test-integers FILE
 // DEVICE.
 #include "base/attrs.h"
-
-#include <tile/tile.h>
+#include "tests/run/tap_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,20 +15,6 @@ static tile_device *device;
 static const char *file;
 static unsigned failed, cases;
 static uint32_t state = 1;
-
-static void need(tile_status status) {
-  if (status == TILE_OK)
-    return;
-  printf("Bail out! %s\n", tile_error_message());
-  exit(1);
-}
-
-static void *upload(const void *data, size_t bytes) {
-  void *at;
-  need(tile_malloc(device, bytes, &at));
-  need(tile_copy_to_device(device, NULL, at, data, bytes));
-  return at;
-}
 
 static void download(void *to, void *at, size_t bytes) {
   need(tile_copy_to_host(device, NULL, to, at, bytes));
@@ -74,7 +59,8 @@ static void product(const struct shape *s, bool a_by_columns, bool b_by_columns)
   fill(b, (size_t)(k * n));
   for (int i = 0; i < count; i++)
     c[i] = (int32_t)(draw() << 8); // sums wrap around
-  void *at[] = {upload(a, sizeof a), upload(b, sizeof b), upload(c, sizeof c)};
+  void *at[] = {upload(device, a, sizeof a), upload(device, b, sizeof b),
+                upload(device, c, sizeof c)};
   tile_kernel *kernel;
   need(tile_kernel_open(device, file, "product", &kernel));
   constant(kernel, "M", s->block_m);
@@ -118,7 +104,7 @@ static void squares(int batches, int m, int k) {
   static int8_t a[MOST];
   static int32_t got[MOST];
   fill(a, (size_t)(batches * m * k));
-  void *in = upload(a, sizeof a), *out = upload(got, sizeof got);
+  void *in = upload(device, a, sizeof a), *out = upload(device, got, sizeof got);
   tile_kernel *kernel;
   need(tile_kernel_open(device, file, "squares", &kernel));
   constant(kernel, "B", batches);

@@ -534,3 +534,13 @@ class G(torch.nn.Module):
         return (b, t, f, d)
 GRAPH
 check "gradients of pooling" 0 'checked +against' --graph pools.py --run --check --target cpu
+
+# A mask with a size of its own: each run checks that it is that of what it indexes.
+cat > symbolic_mask.py <<'GRAPH'
+def forward(self, s0: "Sym(s0)", s1: "Sym(s1)", x: "f32[s0, 6]", chosen: "b8[s1]", row: "f32[6]"):
+    y = torch.ops.aten.index_put.default(x, [chosen], row)
+    return (y,)
+GRAPH
+check "a write by a mask" 0 'checked  *against the reference interpreter' --graph symbolic_mask.py --run --check --target cpu --arg s0=5 --arg s1=5
+check "a write by a mask of another size" 1 '`s1` and `s0` differ, which the graph takes as equal' --graph symbolic_mask.py --run --target cpu --arg s0=5 --arg s1=4
+check "a write by a mask, sm_90a" 0 'checked  *against the reference interpreter' --graph symbolic_mask.py --run --check --simulate --target sm_90a --arg s0=300 --arg s1=300
